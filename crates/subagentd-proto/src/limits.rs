@@ -1,0 +1,38 @@
+//! Every bound of the wire (decision N4), in one place. What happens at each bound is said beside it.
+
+/// A request or response document, in bytes. A longer one is answered −32007 (lines) or closes (headers).
+pub const FRAME_BYTES: usize = 16 * 1024 * 1024;
+/// Connections at once. The next one is closed without a word.
+pub const CONNECTIONS: usize = 2_048;
+/// Requests under way on one connection. The reader stops reading until one is answered.
+pub const IN_FLIGHT: usize = 32;
+/// Subscriptions of one connection. The next one is refused with −32006.
+pub const SUBSCRIPTIONS: usize = 16;
+/// Messages waiting to be written to one client. Senders wait; see [`STALL_MS`].
+pub const OUTBOX_MESSAGES: usize = 64;
+/// Bytes gathered for one write.
+pub const OUTBOX_BYTES: usize = 1024 * 1024;
+/// A client that takes nothing for so long, in milliseconds, is cut off.
+pub const STALL_MS: u64 = 10_000;
+/// Children waiting. A launch beyond it is refused as `overloaded`, retryable.
+pub const QUEUED_CHILDREN: usize = 20_000;
+/// A title, in bytes; a longer one is refused.
+pub const TITLE_BYTES: usize = 120;
+/// An agent's name, in bytes; a longer one is refused.
+pub const AGENT_BYTES: usize = 64;
+/// An owner or a request key, in bytes; a longer one is refused.
+pub const OWNER_BYTES: usize = 200;
+/// See [`OWNER_BYTES`].
+pub const KEY_BYTES: usize = 200;
+/// Text in one reply, in bytes: `run/result` gives the rest by `offset`.
+pub const TEXT_SLICE_BYTES: u32 = 256 * 1024;
+/// The longest `run/wait`, in milliseconds; a larger wish is lowered to it.
+pub const WAIT_MS: u64 = 50_000;
+/// Rows of one page of a list; a larger wish is lowered to it.
+pub const PAGE_ROWS: u32 = 500;
+/// Rows of a page when the caller says nothing.
+pub const PAGE_ROWS_DEFAULT: u32 = 50;
+/// Numbers in one `inbox/ack`; more are refused.
+pub const ACK_NUMBERS: usize = 1_000;
+/// A notice on the wire, in bytes.
+pub const NOTICE_BYTES: usize = 1_024;

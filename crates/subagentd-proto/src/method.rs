@@ -1,0 +1,86 @@
+//! The method table: each name once, with the types on both of its sides.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{agent, daemon, inbox, run};
+
+/// A request that is answered once.
+pub trait Method {
+    /// `resource/verb`.
+    const NAME: &'static str;
+    /// What the caller sends; absent `params` counts as `{}`.
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// What the daemon answers.
+    type Response: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+/// A request that opens a stream of notifications.
+pub trait Subscription {
+    /// The method that opens it.
+    const NAME: &'static str;
+    /// The method that closes it.
+    const UNSUBSCRIBE: &'static str;
+    /// The method name that its notifications carry.
+    const NOTIFICATION: &'static str;
+    /// What the caller sends.
+    type Params: Serialize + DeserializeOwned + Send + Sync + 'static;
+    /// `params.result` of each notification.
+    type Item: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+macro_rules! methods {
+    ($($(#[$doc:meta])* $type:ident = $name:literal, $params:ty => $response:ty;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub enum $type {}
+            impl Method for $type {
+                const NAME: &'static str = $name;
+                type Params = $params;
+                type Response = $response;
+            }
+        )*
+        /// Every method name, as `daemon/hello` lists them in `features`.
+        pub const METHODS: &[&str] = &[$($name,)* InboxWatch::NAME];
+    };
+}
+
+methods! {
+    /// Greets; must come before everything but the other two frozen methods.
+    DaemonHello = "daemon/hello", daemon::HelloParams => daemon::HelloResponse;
+    /// What the daemon is and does. Frozen; needs no hello.
+    DaemonStatus = "daemon/status", daemon::StatusParams => daemon::StatusResponse;
+    /// Ends the daemon; children go on. Frozen; needs no hello.
+    DaemonStop = "daemon/stop", daemon::StopParams => daemon::StopResponse;
+    /// The agents that can be launched, as data.
+    AgentCatalog = "agent/catalog", agent::CatalogParams => agent::CatalogResponse;
+    /// Hands over work. Answered after the commit.
+    RunLaunch = "run/launch", run::LaunchParams => run::LaunchResponse;
+    /// One run, whole.
+    RunGet = "run/get", run::GetParams => run::RunView;
+    /// Runs, newest first.
+    RunList = "run/list", run::ListParams => run::ListResponse;
+    /// Answers at the run's end, or with the present state after the given time.
+    RunWait = "run/wait", run::WaitParams => run::WaitResponse;
+    /// Ends a run.
+    RunCancel = "run/cancel", run::CancelParams => run::CancelResponse;
+    /// The reference of an answer, or a bounded slice of its text.
+    RunResult = "run/result", run::ResultParams => run::ResultResponse;
+    /// The owner's notices.
+    InboxList = "inbox/list", inbox::ListParams => inbox::ListResponse;
+    /// Acknowledges notices, durably.
+    InboxAck = "inbox/ack", inbox::AckParams => inbox::AckResponse;
+}
+
+/// The owner's notices as they come, from a cursor.
+#[derive(Debug, Clone, Copy)]
+pub enum InboxWatch {}
+
+impl Subscription for InboxWatch {
+    const NAME: &'static str = "inbox/watch";
+    const UNSUBSCRIBE: &'static str = "inbox/unwatch";
+    const NOTIFICATION: &'static str = "inbox/notice";
+    type Params = inbox::WatchParams;
+    type Item = inbox::Notice;
+}
