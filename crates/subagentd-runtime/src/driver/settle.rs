@@ -1,0 +1,47 @@
+//! What the last message before the settlement means.
+
+use subagentd_core::life::Reason;
+use subagentd_core::outcome::error_line;
+
+use super::event::Settlement;
+
+/// The last message of the model.
+pub(super) struct Last {
+    pub(super) stop: String,
+    pub(super) text: String,
+    pub(super) error: Option<String>,
+}
+
+/// Judges a settled child. Only a text that the model ended of its own will is complete. After a tool call that ended the
+/// run the text is a remark on the way, not the answer: it is kept, incomplete, under `answer.missing`.
+pub(super) fn judge(last: Option<Last>, cancelled: bool) -> Settlement {
+    let Some(last) = last else {
+        return match cancelled {
+            true => Settlement::without_answer(Reason::Cancelled, None),
+            false => Settlement::without_answer(Reason::AnswerMissing, Some("the child settled without any message")),
+        };
+    };
+    let answer = (!last.text.trim().is_empty()).then_some(last.text);
+    let (reason, error) = match last.stop.as_str() {
+        "stop" if answer.is_some() => (Reason::Completed, None),
+        "stop" => (Reason::AnswerMissing, Some("the last message of the child has no text".to_owned())),
+        "length" => (Reason::AnswerCutOff, Some("the answer was cut off at the output limit of the model".to_owned())),
+        "error" => {
+            (Reason::ModelError, Some(last.error.unwrap_or_else(|| "the model failed and gave no reason".to_owned())))
+        }
+        "aborted" => (Reason::ChildAborted, Some("the child aborted without having been asked to".to_owned())),
+        "toolUse" => {
+            (Reason::AnswerMissing, Some("a tool call ended the work of the child before it gave an answer".to_owned()))
+        }
+        stop => (
+            Reason::AnswerMissing,
+            Some(format!("the last message of the child ended with {stop:?}, which is no final answer")),
+        ),
+    };
+    let complete = reason == Reason::Completed;
+    let (reason, error) = match cancelled {
+        true => (Reason::Cancelled, None),
+        false => (reason, error.as_deref().map(error_line)),
+    };
+    Settlement { reason, error, answer, complete }
+}

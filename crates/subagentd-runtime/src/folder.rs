@@ -1,0 +1,233 @@
+//! The folder of an attempt, as the daemon makes it and looks at it (design 2 and 7).
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FlockOperation;
+use subagentd_core::id::{AttemptId, RunId};
+
+use crate::files;
+use crate::format::{RECORD_SPACE, Record, RecordFault, Request};
+
+/// Held by the shim as long as it lives.
+pub const LOCK: &str = "lock";
+/// Held open by the child and what it starts, a witness for life.
+pub const TREE: &str = "tree";
+/// There once the child is about to run.
+pub const STARTED: &str = "started";
+/// What the shim was asked to do.
+pub const REQUEST: &str = "request.json";
+/// The shim's control socket.
+pub const CONTROL: &str = "ctl";
+/// The exit record before it is published.
+pub const RECORD: &str = "record";
+/// The runtime's records, without text deltas.
+pub const EVENTS: &str = "events.jsonl";
+/// One line per finished tool call.
+pub const FACTS: &str = "facts.jsonl";
+/// The child's standard error.
+pub const STDERR: &str = "stderr.log";
+/// The shim's own messages.
+pub const SHIM_LOG: &str = "shim.log";
+/// The agent's standing instructions.
+pub const INSTRUCTIONS: &str = "instructions.md";
+/// A task too long for the database.
+pub const TASK_PREFIX: &str = "task-";
+
+/// A request, in bytes: the largest task plus everything else.
+const REQUEST_BYTES: usize = 64 * 1024 * 1024;
+
+/// The directories that attempts live in.
+#[derive(Debug, Clone)]
+pub struct Places {
+    state: PathBuf,
+}
+
+impl Places {
+    /// The places below a state directory.
+    #[must_use]
+    pub fn new(state: &Path) -> Self {
+        Self { state: state.to_owned() }
+    }
+
+    /// Where exit records are published.
+    #[must_use]
+    pub fn spool(&self) -> PathBuf {
+        self.state.join("spool")
+    }
+
+    /// Where records go that say nothing.
+    #[must_use]
+    pub fn bad(&self) -> PathBuf {
+        self.state.join("spool/bad")
+    }
+
+    /// Where environments are kept.
+    #[must_use]
+    pub fn environments(&self) -> PathBuf {
+        self.state.join("env")
+    }
+
+    /// The folder of a run.
+    #[must_use]
+    pub fn run(&self, run: RunId) -> PathBuf {
+        self.state.join("runs").join(run.to_string())
+    }
+
+    /// The folder of an attempt.
+    #[must_use]
+    pub fn attempt(&self, attempt: AttemptId) -> PathBuf {
+        self.run(attempt.child.run).join(attempt.folder())
+    }
+
+    /// Makes the directories that all runs share.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn make(&self) -> io::Result<()> {
+        let state = files::open_folder(&self.state)?;
+        let spool = files::make_folder_in(&state, Path::new("spool"))?;
+        files::make_folder_in(&spool, Path::new("bad"))?;
+        files::make_folder_in(&state, Path::new("env"))?;
+        files::make_folder_in(&state, Path::new("runs"))?;
+        Ok(())
+    }
+
+    /// Makes the folder of a run and gives it open.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn make_run(&self, run: RunId) -> io::Result<OwnedFd> {
+        let runs = files::open_folder(&self.state.join("runs"))?;
+        files::make_folder_in(&runs, Path::new(&run.to_string()))
+    }
+
+    /// Makes an attempt's folder with everything its shim needs. A folder that a daemon left before it committed the
+    /// attempt is replaced: no shim can have been started in it.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn prepare(&self, request: &Request, instructions: &str) -> io::Result<PathBuf> {
+        let run = self.make_run(request.attempt.child.run)?;
+        let name = request.attempt.folder();
+        let path = self.attempt(request.attempt);
+        if path.symlink_metadata().is_ok() {
+            std::fs::remove_dir_all(&path)?;
+        }
+        let folder = files::make_folder_in(&run, Path::new(&name))?;
+        write_new(&folder, REQUEST, &serde_json::to_vec(request)?)?;
+        if !instructions.is_empty() {
+            write_new(&folder, INSTRUCTIONS, instructions.as_bytes())?;
+        }
+        files::create_file_in(&folder, LOCK)?;
+        files::create_file_in(&folder, TREE)?;
+        Ok(path)
+    }
+}
+
+fn write_new(folder: impl AsFd, name: &str, bytes: &[u8]) -> io::Result<()> {
+    use std::io::Write as _;
+    files::create_file_in(folder, name)?.write_all(bytes)
+}
+
+/// What a look at an attempt's lock told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// A shim lives.
+    Held,
+    /// No shim lives.
+    Free,
+    /// The file is not there: not a free lock. Boot, process id and start time decide.
+    Missing,
+}
+
+/// Looks at an attempt's lock.
+///
+/// # Errors
+/// When the file is there and cannot be looked at.
+pub fn look_at_lock(folder: &Path) -> io::Result<Lock> {
+    let file = match files::open_folder(folder).and_then(|open| files::open_file_in(&open, LOCK)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::Missing),
+        Err(error) => return Err(error),
+    };
+    // Taken and given back by the close: nobody else takes it once the shim's copy is gone.
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Lock::Free),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(Lock::Held),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes an attempt's lock for the shim that is about to be started.
+///
+/// # Errors
+/// When it is held, which means that a shim lives, or as the system says.
+pub fn take_lock(folder: &Path) -> io::Result<File> {
+    let open = files::open_folder(folder)?;
+    let file = files::open_file_in(&open, LOCK)?;
+    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    Ok(file)
+}
+
+/// Whether the child of this attempt was about to run.
+#[must_use]
+pub fn has_started(folder: &Path) -> bool {
+    folder.join(STARTED).symlink_metadata().is_ok()
+}
+
+/// The record that a shim left in its folder without publishing it.
+#[must_use]
+pub fn unpublished_record(folder: &Path) -> Option<Record> {
+    let open = files::open_folder(folder).ok()?;
+    let bytes = files::read_in(&open, RECORD, RECORD_SPACE).ok()?;
+    Record::from_bytes(&bytes).ok()
+}
+
+/// Why a published record could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadFault {
+    /// It could not be read.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is no record.
+    #[error(transparent)]
+    Record(#[from] RecordFault),
+}
+
+/// Reads a published record.
+///
+/// # Errors
+/// When there is none, or it cannot be understood.
+pub fn read_record(spool: impl AsFd, name: &str) -> Result<Record, ReadFault> {
+    Ok(Record::from_bytes(&files::read_in(spool, name, RECORD_SPACE)?)?)
+}
+
+/// Reads a request back.
+///
+/// # Errors
+/// When it is not there or not understood.
+pub fn read_request(folder: impl AsFd) -> io::Result<Request> {
+    let request: Request = serde_json::from_slice(&files::read_in(folder, REQUEST, REQUEST_BYTES)?)?;
+    if request.format == crate::format::REQUEST_FORMAT {
+        Ok(request)
+    } else {
+        Err(io::Error::other(format!("{REQUEST} has format {}, which this program does not know", request.format)))
+    }
+}
+
+/// The last line of a shim's log, for errors.
+#[must_use]
+pub fn last_log_line(folder: &Path) -> Option<String> {
+    const TAIL: u64 = 4096;
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let open = files::open_folder(folder).ok()?;
+    let mut file = files::open_file_in(&open, SHIM_LOG).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
+    let mut tail = Vec::new();
+    file.take(TAIL).read_to_end(&mut tail).ok()?;
+    String::from_utf8_lossy(&tail).lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned)
+}

@@ -1,0 +1,264 @@
+//! What daemon and shim tell each other. Every form carries a number: a daemon reads all of them since 1.0, because
+//! shims of an older build may still run (design 2).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use subagentd_core::id::AttemptId;
+use subagentd_core::outcome::Outcome;
+use subagentd_core::plan::{Program, TimeLimits};
+use subagentd_core::workspace::RootIdentity;
+
+/// Number of [`Request`].
+pub const REQUEST_FORMAT: u32 = 1;
+/// Number of [`Record`].
+pub const RECORD_FORMAT: u32 = 1;
+/// Number of [`Started`].
+pub const STARTED_FORMAT: u32 = 1;
+/// Number of [`Order`] and [`Word`].
+pub const CONTROL_FORMAT: u32 = 1;
+
+/// An exit record, in bytes (N4). What does not fit is left out in the order error, remarks, tools.
+pub const RECORD_BYTES: usize = 32 * 1024;
+/// Bytes kept free for it from before the child starts, so that a full disk cannot lose the end.
+pub const RECORD_SPACE: usize = 64 * 1024;
+/// A line of the control protocol, in bytes; a longer one ends the connection.
+pub const CONTROL_LINE: usize = 64 * 1024;
+
+/// `request.json`: everything the shim needs to run one attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// [`REQUEST_FORMAT`] of the writer.
+    pub format: u32,
+    /// Which attempt this is.
+    pub attempt: AttemptId,
+    /// The child program.
+    pub program: Program,
+    /// Working directory of the child.
+    pub directory: PathBuf,
+    /// Root of its workspace.
+    pub root: PathBuf,
+    /// The root's device and inode at launch.
+    pub identity: RootIdentity,
+    /// Whether the root is locked against writers of other daemons.
+    pub exclusive: bool,
+    /// The file with the client's environment; none means an empty one.
+    pub environment: Option<PathBuf>,
+    /// The client's file mode mask.
+    pub umask: Option<u32>,
+    /// Provider of the model.
+    pub provider: String,
+    /// The model's id at that provider.
+    pub model: String,
+    /// Thinking level.
+    pub thinking: String,
+    /// Effective tools.
+    pub tools: Vec<String>,
+    /// The task.
+    pub task: TaskText,
+    /// Name of the answer's file in the run's folder, or below `outputs/`.
+    pub answer: PathBuf,
+    /// Directory for exit records, on the same file system.
+    pub spool: PathBuf,
+    /// Time limits.
+    pub limits: TimeLimits,
+}
+
+/// A task, or where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TaskText {
+    /// The text.
+    Inline(String),
+    /// A file that holds it.
+    File(PathBuf),
+}
+
+/// `started`: the child is about to run. From here on it is never started again by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// [`STARTED_FORMAT`] of the writer.
+    pub format: u32,
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// When.
+    pub at_ms: u64,
+}
+
+/// The exit record: how an attempt ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// [`RECORD_FORMAT`] of the writer.
+    pub format: u32,
+    /// Which attempt.
+    pub attempt: AttemptId,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// The attempt is over.
+    Ended(Box<Outcome>),
+    /// The child was not started, and may be later: another daemon's writer holds the workspace (N16).
+    BusyElsewhere,
+}
+
+impl Record {
+    /// The record's bytes, never more than [`RECORD_BYTES`].
+    ///
+    /// # Errors
+    /// When a field cannot be written as JSON, such as a path that is not UTF-8.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let mut record = self.clone();
+        let mut bytes = serde_json::to_vec(&record)?;
+        for shed in [shed_remarks, shed_tools, shed_missing] {
+            if bytes.len() <= RECORD_BYTES {
+                break;
+            }
+            if let End::Ended(outcome) = &mut record.end {
+                shed(outcome);
+            }
+            bytes = serde_json::to_vec(&record)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// When the bytes are no record of a known format.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, RecordFault> {
+        if bytes.len() > RECORD_SPACE {
+            return Err(RecordFault::TooLarge);
+        }
+        let record: Self = serde_json::from_slice(bytes).map_err(RecordFault::Json)?;
+        if record.format == RECORD_FORMAT { Ok(record) } else { Err(RecordFault::Format(record.format)) }
+    }
+}
+
+fn shed_remarks(outcome: &mut Outcome) {
+    outcome.remarks = vec!["record.shortened".to_owned()];
+}
+
+fn shed_tools(outcome: &mut Outcome) {
+    outcome.reported.tools = None;
+}
+
+fn shed_missing(outcome: &mut Outcome) {
+    outcome.tools_missing.clear();
+}
+
+/// Why a file is no exit record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordFault {
+    /// Larger than any record.
+    #[error("larger than {RECORD_SPACE} bytes")]
+    TooLarge,
+    /// Not the JSON of a record.
+    #[error("not an exit record: {0}")]
+    Json(serde_json::Error),
+    /// A format this program does not know.
+    #[error("format {0} is not known to this program")]
+    Format(u32),
+}
+
+/// What the daemon tells a shim, one JSON document per line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Order {
+    /// End the child. Repeats of a number are confirmed and otherwise dropped.
+    Cancel {
+        /// Number of the stored intent.
+        intent: u32,
+    },
+}
+
+/// What a shim tells the daemon, one JSON document per line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Word {
+    /// First on every connection.
+    Hello {
+        /// [`CONTROL_FORMAT`] of the shim.
+        format: u32,
+        /// Which attempt.
+        attempt: AttemptId,
+        /// Where it stands.
+        phase: Phase,
+    },
+    /// The phase changed.
+    Phase {
+        /// Where it stands now.
+        phase: Phase,
+        /// Since when.
+        at_ms: u64,
+    },
+    /// An intent was taken.
+    Confirmed {
+        /// Its number.
+        intent: u32,
+    },
+}
+
+/// Where an attempt stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Before the prompt.
+    Starting,
+    /// The child was verified and has its prompt.
+    Running,
+    /// The answer is stored, the tree is being ended.
+    Ending,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use subagentd_core::id::ChildId;
+    use subagentd_core::life::Reason;
+
+    fn record() -> Record {
+        let run = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
+        let outcome = Outcome::bare(Reason::ShimTerminated, Some("told to end".to_owned()), 7);
+        Record {
+            format: RECORD_FORMAT,
+            attempt: AttemptId { child: ChildId { run, index: 0 }, number: 1 },
+            end: End::Ended(Box::new(outcome)),
+        }
+    }
+
+    /// The form of 1.0: a later daemon must still read exactly these bytes.
+    const FORMAT_1: &str = r#"{"format":1,"attempt":{"child":{"run":"01890a5d-ac96-774b-bcce-b302099a8057","index":0},"number":1},"end":{"ended":{"reason":"shim.terminated","error":"told to end","reported":{},"tool_calls":0,"turns":0,"usage":{"input":0,"output":0,"cache_read":0,"cache_write":0,"cost":0.0},"ended_at_ms":7}}}"#;
+
+    #[test]
+    fn the_first_format_is_read_and_written() {
+        assert_eq!(Record::from_bytes(FORMAT_1.as_bytes()).unwrap(), record());
+        assert_eq!(String::from_utf8(record().to_bytes().unwrap()).unwrap(), FORMAT_1);
+    }
+
+    #[test]
+    fn unknown_formats_and_other_files_are_refused() {
+        let newer = FORMAT_1.replacen("\"format\":1", "\"format\":2", 1);
+        assert!(matches!(Record::from_bytes(newer.as_bytes()), Err(RecordFault::Format(2))));
+        assert!(matches!(Record::from_bytes(b""), Err(RecordFault::Json(_))));
+        assert!(matches!(Record::from_bytes(&vec![0; RECORD_SPACE + 1]), Err(RecordFault::TooLarge)));
+    }
+
+    #[test]
+    fn a_large_record_sheds_lists_and_keeps_the_end() {
+        let mut large = record();
+        if let End::Ended(outcome) = &mut large.end {
+            outcome.remarks = vec!["x".repeat(1000); 40];
+            outcome.reported.tools = Some(vec!["t".repeat(100); 400]);
+            outcome.tools_missing = vec!["m".repeat(100); 400];
+        }
+        let bytes = large.to_bytes().unwrap();
+        assert!(bytes.len() <= RECORD_BYTES, "{}", bytes.len());
+        let End::Ended(outcome) = Record::from_bytes(&bytes).unwrap().end else { panic!("not an end") };
+        assert_eq!((outcome.reason, outcome.remarks), (Reason::ShimTerminated, vec!["record.shortened".to_owned()]));
+    }
+}

@@ -1,0 +1,69 @@
+//! The shim: the only parent of a child program (design 2).
+//!
+//! A process of its own, single-threaded around one `poll`, because it must own `waitpid`. It outlives the daemon: time
+//! limits, the answer and the exit record do not need one. Order of a start: control socket, record space, `tree`,
+//! scope, `started`, all synced before the child runs. Order of an end: answer synced at settlement, child and tree
+//! gone, record renamed into the spool, and only then the lock let go by exiting.
+
+mod child;
+mod control;
+mod ending;
+mod limits;
+mod publish;
+mod session;
+mod setup;
+mod sinks;
+
+use std::fmt::Display;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use subagentd_core::life::Reason;
+use subagentd_core::outcome::Outcome;
+
+use crate::format::End;
+use setup::{Ready, Setup};
+
+/// Runs the attempt whose folder is given; the lock is standard input, the first control connection standard output.
+/// Gives the exit code, which nobody judges: the record does.
+#[must_use]
+pub fn main(folder: &Path) -> i32 {
+    let mut setup = match Setup::new(folder) {
+        Ok(setup) => setup,
+        // Without a folder or a request there is nobody to report to but the log; the daemon sees a free lock.
+        Err(error) => {
+            log(format_args!("cannot set up {}: {error}", folder.display()));
+            return 1;
+        }
+    };
+    let end = match setup.make_ready() {
+        Ok(Ready::Go(prepared)) => session::run(&setup, *prepared),
+        Ok(Ready::BusyElsewhere) => End::BusyElsewhere,
+        Ok(Ready::Refused(reason, error)) => refused(reason, error),
+        Err(error) => refused(Reason::StartFailed, format!("the shim could not prepare the start: {error}")),
+    };
+    match setup.release_scope().and_then(|()| publish::publish(&setup, end)) {
+        Ok(()) => 0,
+        Err(error) => {
+            log(format_args!("cannot publish the exit record: {error}"));
+            1
+        }
+    }
+}
+
+fn refused(reason: Reason, error: String) -> End {
+    End::Ended(Box::new(Outcome::bare(reason, Some(error), now_ms())))
+}
+
+/// Wall clock in milliseconds.
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Writes a line to `shim.log`. Never a task, an answer or an environment value.
+fn log(line: impl Display) {
+    // A full disk must not end the child: the line is lost.
+    writeln!(std::io::stderr(), "{} {line}", now_ms()).ok();
+}

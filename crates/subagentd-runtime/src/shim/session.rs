@@ -1,0 +1,454 @@
+//! One child from its start to the end of its tree: the poll loop.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::{Signal, WaitOptions, WaitStatus};
+use subagentd_core::life::Reason;
+use subagentd_core::outcome::{Answer, Exit, Outcome, error_line};
+
+use super::child::{self, Child};
+use super::control::Control;
+use super::ending::{Ending, Means};
+use super::limits::Limits;
+use super::publish::store_answer;
+use super::setup::{Prepared, Setup};
+use super::sinks::{Sinks, ToolStart};
+use crate::driver::{Asked, Driver, Event, Files, Settlement};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, Word};
+use crate::{folder, process};
+
+/// Bytes taken from a pipe at once.
+const CHUNK: usize = 64 * 1024;
+/// Rounds of one pipe before the others get their turn.
+const ROUNDS: usize = 16;
+/// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// Runs the child and gives its end.
+pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
+    let asked = Asked {
+        provider: setup.request.provider.clone(),
+        model: setup.request.model.clone(),
+        thinking: setup.request.thinking.clone(),
+        tools: setup.request.tools.clone(),
+        prompt: prepared.task.clone(),
+    };
+    let dialect = Driver::argv(&asked, &files(setup));
+    match begin(setup, prepared, asked, &dialect) {
+        Ok(session) => session.until_the_end(),
+        Err(error) => super::refused(Reason::StartFailed, error),
+    }
+}
+
+fn files(setup: &Setup) -> Files {
+    let instructions = setup.path.join(folder::INSTRUCTIONS);
+    Files {
+        session_dir: setup.path.parent().map(|run| run.join("session")).unwrap_or_default(),
+        session_id: setup.request.attempt.child.run.to_string(),
+        // A path that does not exist would be taken for the text itself.
+        instructions: instructions.is_file().then_some(instructions),
+        probe: None,
+    }
+}
+
+fn begin<'a>(
+    setup: &'a Setup,
+    mut prepared: Prepared,
+    asked: Asked,
+    dialect: &[OsString],
+) -> Result<Session<'a>, String> {
+    let sinks = Sinks::open(setup).map_err(|error| format!("the attempt's working records cannot be made: {error}"))?;
+    let child = child::start(setup, &prepared, dialect)?;
+    let now = Instant::now();
+    let mut session = Session {
+        setup,
+        child,
+        driver: Driver::new(asked),
+        control: Control::new(prepared.listener, prepared.control.take()),
+        sinks,
+        limits: Limits::new(setup.request.limits, now),
+        ending: Ending::new(Duration::from_millis(setup.request.limits.grace_ms)),
+        phase: Phase::Starting,
+        cause: None,
+        settlement: None,
+        answer: None,
+        tools_missing: Vec::new(),
+        remarks: Vec::new(),
+        started_at_ms: super::now_ms(),
+        gone_at: None,
+        alone: false,
+        buffer: vec![0; CHUNK],
+    };
+    let hello = session.hello();
+    session.control.say(&hello);
+    Ok(session)
+}
+
+struct Session<'a> {
+    setup: &'a Setup,
+    child: Child,
+    driver: Driver,
+    control: Control,
+    sinks: Sinks,
+    limits: Limits,
+    ending: Ending,
+    phase: Phase,
+    /// Why we are ending the child; the first cause stays.
+    cause: Option<Reason>,
+    settlement: Option<Settlement>,
+    answer: Option<Answer>,
+    tools_missing: Vec<String>,
+    remarks: Vec<String>,
+    started_at_ms: u64,
+    /// When the child itself was reaped.
+    gone_at: Option<Instant>,
+    /// Whether `waitpid` said that nobody is left.
+    alone: bool,
+    /// Reused for every read.
+    buffer: Vec<u8>,
+}
+
+impl Session<'_> {
+    fn until_the_end(mut self) -> End {
+        while !self.is_over(Instant::now()) {
+            self.wait();
+            self.turn();
+        }
+        self.sinks.flush();
+        End::Ended(Box::new(self.outcome()))
+    }
+
+    /// The child and its tree are gone, and its pipes have ended or had their time.
+    fn is_over(&self, now: Instant) -> bool {
+        let Some(gone_at) = self.gone_at else { return false };
+        let drained = self.child.output.is_none() && self.child.errors.is_none() && !self.perhaps_logout();
+        self.alone && (drained || now >= gone_at + DRAIN)
+    }
+
+    /// A child that died of a TERM we did not send: at logout ours comes a moment later.
+    fn perhaps_logout(&self) -> bool {
+        let terminated = matches!(self.child.exit, Some(Exit::Signal(15) | Exit::Code(143)));
+        terminated && self.cause.is_none() && self.settlement.is_none()
+    }
+
+    fn turn(&mut self) {
+        self.take_signals();
+        self.read_output();
+        self.read_errors();
+        self.take_orders();
+        self.keep_limits();
+        if self.gone_at.is_some() && !self.alone {
+            let means = self.ending.orphaned(Instant::now());
+            self.apply(means);
+        }
+        let means = self.ending.due(Instant::now());
+        self.apply(means);
+        self.write_input();
+        self.sinks.flush();
+    }
+
+    fn wait(&self) {
+        let mut descriptors = vec![PollFd::new(&self.setup.signals, PollFlags::IN)];
+        for pipe in [&self.child.output, &self.child.errors].into_iter().flatten() {
+            descriptors.push(PollFd::new(pipe, PollFlags::IN));
+        }
+        if let Some(input) = &self.child.input
+            && !self.driver.output().is_empty()
+        {
+            descriptors.push(PollFd::new(input, PollFlags::OUT));
+        }
+        for (descriptor, writes) in self.control.descriptors() {
+            let flags = if writes { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            descriptors.push(PollFd::from_borrowed_fd(descriptor, flags));
+        }
+        // An interrupted or failed poll only means an early turn.
+        rustix::event::poll(&mut descriptors, self.time_left().as_ref()).ok();
+    }
+
+    fn time_left(&self) -> Option<Timespec> {
+        let limit = self.cause.is_none().then(|| self.limits.next()).flatten().map(|(at, _)| at);
+        let limit = limit.filter(|_| self.settlement.is_none() && self.gone_at.is_none());
+        let drain = self.gone_at.map(|at| at + DRAIN);
+        let next = [limit, self.ending.next(), drain.filter(|_| self.alone)].into_iter().flatten().min()?;
+        // A millisecond more: a deadline must have passed when we look.
+        let left = next.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
+        Timespec::try_from(left).ok()
+    }
+
+    fn take_signals(&mut self) {
+        while let Ok(Some(signal)) = self.setup.signals.read_signal() {
+            match i32::try_from(signal.ssi_signo).ok().and_then(Signal::from_named_raw) {
+                Some(Signal::CHILD) => {}
+                _ => self.end(Reason::ShimTerminated),
+            }
+        }
+        // Signals of the same kind are merged: look every time.
+        self.reap();
+    }
+
+    fn reap(&mut self) {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) if pid == self.child.pid && self.child.exit.is_none() => {
+                    self.child.exit = exit_of(status);
+                    self.gone_at = Some(Instant::now());
+                    self.child.input = None;
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    self.alone = false;
+                    break;
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                // No children: that, and nothing weaker, is "no process left".
+                Err(_) => {
+                    self.alone = true;
+                    self.gone_at = self.gone_at.or_else(|| Some(Instant::now()));
+                    break;
+                }
+            }
+        }
+    }
+
+    fn read_output(&mut self) {
+        let Some(mut pipe) = self.child.output.take() else {
+            return;
+        };
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let ended = take(&mut pipe, &mut buffer, |bytes| {
+            self.driver.feed(bytes);
+            self.take_events();
+        });
+        self.buffer = buffer;
+        self.child.output = (!ended).then_some(pipe);
+        if ended {
+            self.driver.end_of_output();
+            self.take_events();
+            // Nothing more can settle it: a child that closed its output and stays is asked to leave.
+            if self.settlement.is_none() && self.cause.is_none() && self.gone_at.is_none() {
+                self.ending.asked(Instant::now());
+            }
+        }
+    }
+
+    fn read_errors(&mut self) {
+        let Some(pipe) = &mut self.child.errors else { return };
+        if take(pipe, &mut self.buffer, |bytes| self.sinks.stderr(bytes)) {
+            self.child.errors = None;
+        }
+    }
+
+    fn write_input(&mut self) {
+        let Some(input) = &mut self.child.input else { return };
+        while !self.driver.output().is_empty() {
+            match input.write(self.driver.output()) {
+                Ok(size) => self.driver.wrote(size),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // It closed its input; its end will tell why.
+                Err(_) => {
+                    self.child.input = None;
+                    break;
+                }
+            }
+        }
+    }
+
+    fn take_orders(&mut self) {
+        for Order::Cancel { intent } in self.control.turn(&self.hello()) {
+            self.end(Reason::Cancelled);
+            self.control.say(&Word::Confirmed { intent });
+        }
+    }
+
+    fn keep_limits(&mut self) {
+        if self.settlement.is_some() || self.gone_at.is_some() {
+            return;
+        }
+        if let Some((at, reason)) = self.limits.next()
+            && at <= Instant::now()
+        {
+            self.end(reason);
+        }
+    }
+
+    /// Begins to end the child; the first cause stays.
+    fn end(&mut self, cause: Reason) {
+        if self.cause.is_none() && self.settlement.is_none() {
+            self.cause = Some(cause);
+            self.driver.cancel();
+            self.ending.asked(Instant::now());
+            self.take_events();
+        } else if cause == Reason::ShimTerminated {
+            self.ending.asked(Instant::now());
+        }
+    }
+
+    fn apply(&mut self, means: Option<Means>) {
+        match means {
+            None => {}
+            Some(Means::CloseInput) => self.child.input = None,
+            Some(Means::Terminate) => self.signal_children(Signal::TERM),
+            Some(Means::Kill) => self.signal_children(Signal::KILL),
+        }
+    }
+
+    fn signal_children(&mut self, signal: Signal) {
+        if self.settlement.is_some() && self.gone_at.is_none() {
+            self.remark("child.lingered");
+        } else if self.gone_at.is_some() {
+            self.remark("tree.left-behind");
+        }
+        match process::direct_children() {
+            // Direct children only: their ids cannot change hands before we reap them.
+            Ok(children) => children.into_iter().for_each(|child| {
+                rustix::process::kill_process(child, signal).ok();
+            }),
+            Err(error) => super::log(format_args!("the children cannot be listed: {error}")),
+        }
+        self.reap();
+    }
+
+    fn remark(&mut self, code: &str) {
+        if !self.remarks.iter().any(|known| known == code) {
+            self.remarks.push(code.to_owned());
+        }
+    }
+
+    fn enter(&mut self, phase: Phase) {
+        if self.phase < phase {
+            self.phase = phase;
+            self.control.say(&Word::Phase { phase, at_ms: super::now_ms() });
+        }
+    }
+
+    fn hello(&self) -> Word {
+        Word::Hello { format: CONTROL_FORMAT, attempt: self.setup.request.attempt, phase: self.phase }
+    }
+
+    fn take_events(&mut self) {
+        let now = Instant::now();
+        while let Some(event) = self.driver.next_event() {
+            // Noise and the end of a pipe are no signs of life.
+            if !matches!(event, Event::Noise { .. } | Event::EndOfOutput) {
+                self.limits.event(now);
+            }
+            self.take_event(event, now);
+        }
+    }
+
+    fn take_event(&mut self, event: Event, now: Instant) {
+        match event {
+            Event::Verified { tools_missing, .. } => self.tools_missing = tools_missing,
+            Event::Prompted => self.enter(Phase::Running),
+            Event::Activity | Event::Message { .. } | Event::Noise { .. } | Event::EndOfOutput => {}
+            Event::ToolStarted { seq, id, parent, name, args, clipped } => {
+                self.limits.tool_started(&id, now);
+                self.sinks
+                    .tool_started(id, ToolStart { seq, parent, name, args, clipped, started_ms: super::now_ms() });
+            }
+            Event::ToolEnded { id, exit_code, is_error, .. } => {
+                self.limits.tool_ended(&id);
+                self.sinks.tool_ended(&id, exit_code, is_error);
+            }
+            Event::Record { kind, raw } => self.sinks.record(&kind, &raw),
+            Event::Settled(settlement) => self.settle(settlement),
+        }
+    }
+
+    fn settle(&mut self, mut settlement: Settlement) {
+        if self.settlement.is_some() {
+            return;
+        }
+        self.enter(Phase::Ending);
+        if let Some(text) = settlement.answer.take()
+            && let Err(error) = self.keep_answer(&text, settlement.complete)
+        {
+            self.remark("answer.not-stored");
+            if settlement.reason == Reason::Completed {
+                settlement.reason = Reason::AnswerNotStored;
+                settlement.error = Some(format!("the answer of {} bytes could not be stored: {error}", text.len()));
+            }
+        }
+        self.settlement = Some(settlement);
+        let means = self.ending.settled(Instant::now());
+        self.apply(means);
+    }
+
+    fn keep_answer(&mut self, text: &str, complete: bool) -> io::Result<()> {
+        let reference = store_answer(self.setup, text)?;
+        self.answer = Some(Answer { reference, complete });
+        Ok(())
+    }
+
+    fn outcome(mut self) -> Outcome {
+        let (reason, error) = self.judge();
+        if self.answer.is_none()
+            && let Some(text) = self.driver.last_text().map(str::to_owned)
+            && let Err(error) = self.keep_answer(&text, false)
+        {
+            super::log(format_args!("a partial answer could not be stored: {error}"));
+        }
+        for remark in self.driver.remarks() {
+            self.remark(&remark);
+        }
+        let totals = self.driver.totals();
+        Outcome {
+            reason,
+            error: error.map(|line| error_line(&line)),
+            answer: self.answer,
+            exit: self.child.exit,
+            reported: self.driver.reported().clone(),
+            tools_missing: self.tools_missing,
+            tool_calls: totals.tool_calls,
+            turns: totals.turns,
+            usage: totals.usage,
+            remarks: self.remarks,
+            started_at_ms: Some(self.started_at_ms),
+            ended_at_ms: super::now_ms(),
+        }
+    }
+
+    /// The event stream first, the exit second; what we did to the child ourselves before both.
+    fn judge(&mut self) -> (Reason, Option<String>) {
+        if let Some(cause) = self.cause {
+            return (cause, None);
+        }
+        if let Some(settlement) = &self.settlement {
+            return (settlement.reason, settlement.error.clone());
+        }
+        let last_line = self.sinks.last_error_line();
+        let with_line = |text: String| Some(last_line.map_or(text.clone(), |line| format!("{text}: {line}")));
+        match self.child.exit {
+            Some(Exit::Signal(signal)) => {
+                (Reason::ChildSignalled, with_line(format!("signal {signal} ended the child before it settled")))
+            }
+            Some(Exit::Code(code)) => {
+                (Reason::ChildExited, with_line(format!("the child exited with code {code} before it settled")))
+            }
+            None => (Reason::ChildExited, with_line("the child's end was not seen".to_owned())),
+        }
+    }
+}
+
+fn exit_of(status: WaitStatus) -> Option<Exit> {
+    status.exit_status().map(Exit::Code).or_else(|| status.terminating_signal().map(Exit::Signal))
+}
+
+/// Takes what a pipe has, in turns; `true` at its end.
+fn take(pipe: &mut File, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
+    for _ in 0..ROUNDS {
+        match pipe.read(buffer) {
+            Ok(0) => return true,
+            Ok(size) => each(buffer.get(..size).unwrap_or_default()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(_) => return true,
+        }
+    }
+    false
+}
