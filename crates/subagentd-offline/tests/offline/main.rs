@@ -1,0 +1,13 @@
+//! The real program over pipes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod child;
+mod dialect;
+mod script;
+mod search;
