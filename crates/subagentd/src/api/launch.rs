@@ -1,0 +1,192 @@
+//! `run/launch`: validate, resolve everything, store, answer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use subagentd_core::id::{ChildId, RunId};
+use subagentd_core::life::State;
+use subagentd_core::plan::{Plan, Source};
+use subagentd_core::resolve::{Facts, Request, resolve};
+use subagentd_core::schedule::Waits;
+use subagentd_ipc::connection::Connection;
+use subagentd_proto::error::{Fault, Kind};
+use subagentd_proto::limits;
+use subagentd_proto::run::{CapturedEnvironment, LaunchParams, LaunchResponse};
+use subagentd_runtime::files;
+use subagentd_store::{NewChild, NewRun, RequestKey, RunKind, Task};
+
+use super::{Api, convert, fault, run, task_file, workspace};
+use crate::clock::now_ms;
+use crate::environment;
+use crate::hub::{Launched, Submission};
+
+/// Tasks up to here are rows, longer ones files (design 5).
+const TASK_ROW_BYTES: usize = 64 * 1024;
+/// Remark: the client stated no environment.
+const REMARK_ENVIRONMENT: &str = "environment.of-daemon";
+
+pub(super) async fn launch(
+    api: Arc<Api>,
+    connection: Arc<Connection>,
+    params: LaunchParams,
+) -> Result<LaunchResponse, Fault> {
+    check(&params)?;
+    let owner = run::session(&connection)?.owner.clone();
+    let key = params.key.clone().map(|key| RequestKey { key, digest: digest(&params) });
+    if let Some(key) = &key
+        && let Some(answer) = repeated(&api, &owner, key).await?
+    {
+        return Ok(answer);
+    }
+    let work = Arc::clone(&api);
+    // The file system may be slow, and the daemon has one thread for everybody else.
+    let prepared = tokio::task::spawn_blocking(move || prepare(&work, owner, key, params));
+    let run = prepared.await.map_err(|error| fault::internal(&error))??;
+    let id = run.id;
+    let plan = run.children.first().map(|child| child.plan.clone()).ok_or_else(|| fault::internal(&"no child"))?;
+    match api.hub.launch(Submission { run }).await? {
+        Launched::Accepted(state, waits) => {
+            tracing::info!(run = %id, agent = plan.agent, %state, "accepted");
+            Ok(response(id, state, waits, &plan, false))
+        }
+        Launched::Repeated(run) => repeated_run(&api, run).await,
+    }
+}
+
+fn check(params: &LaunchParams) -> Result<(), Fault> {
+    let bounded = |what: &str, text: &str, most: usize| {
+        if text.len() <= most {
+            return Ok(());
+        }
+        Err(Fault::new(Kind::Limit, format!("`{what}` has {} bytes; at most {most} are taken", text.len())))
+    };
+    bounded("agent", &params.agent, limits::AGENT_BYTES)?;
+    bounded("title", params.title.as_deref().unwrap_or_default(), limits::TITLE_BYTES)?;
+    bounded("key", params.key.as_deref().unwrap_or_default(), limits::KEY_BYTES)?;
+    if params.task.trim().is_empty() {
+        return Err(Fault::new(Kind::InvalidParams, "`task` is blank; say what the agent shall do"));
+    }
+    if params.task.contains('\0') {
+        return Err(Fault::new(Kind::InvalidParams, "`task` has a NUL byte, which no program takes; remove it"));
+    }
+    if params.key.as_deref() == Some("") {
+        return Err(Fault::new(Kind::InvalidParams, "`key` is empty; leave it out or give it a value"));
+    }
+    Ok(())
+}
+
+/// What the caller asked, without what its host stated.
+fn digest(params: &LaunchParams) -> String {
+    let asked = LaunchParams { key: None, capture: Default::default(), ..params.clone() };
+    let text = serde_json::to_vec(&asked).unwrap_or_default();
+    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A key that names a run is answered before anything is resolved: the agent may be gone by now.
+async fn repeated(api: &Api, owner: &str, key: &RequestKey) -> Result<Option<LaunchResponse>, Fault> {
+    let known = api.context.reader.run_by_key(owner, &key.key).await.map_err(|error| fault::storage(&error))?;
+    match known {
+        Some((run, digest)) if digest == key.digest => repeated_run(api, run).await.map(Some),
+        // The store refuses it with the run's id.
+        _ => Ok(None),
+    }
+}
+
+async fn repeated_run(api: &Api, id: RunId) -> Result<LaunchResponse, Fault> {
+    let row = run::row(api, id).await?;
+    let child = row.children.first().ok_or_else(|| fault::internal(&"a run without a child"))?;
+    let waits = api.hub.waits(vec![ChildId { run: id, index: child.index }]).await?;
+    Ok(response(id, row.state, waits.into_iter().next().flatten(), &child.plan, true))
+}
+
+fn response(id: RunId, state: State, waits: Option<Waits>, plan: &Plan, repeated: bool) -> LaunchResponse {
+    LaunchResponse {
+        run: id.to_string(),
+        state: convert::state(state),
+        repeated,
+        waits: waits.map(convert::waits),
+        decisions: convert::decisions(plan),
+        remarks: plan.remarks.clone(),
+    }
+}
+
+/// Everything that looks at the disk. Nothing of it is a run yet.
+fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchParams) -> Result<NewRun, Fault> {
+    let LaunchParams {
+        agent, task, directory, title, model, thinking, background, runtime, timeout, idle_timeout, ..
+    } = params;
+    let workspace = workspace::find(&directory)?;
+    let client = take_environment(api, params.capture.environment)?;
+    let facts = Facts {
+        runtimes: api.runtimes.facts(),
+        default_runtime: api.runtimes.default().clone(),
+        default_limits: api.context.settings.time_limits(),
+        limits_source: Source::Configuration,
+        workspace,
+        environment: Some(client.digest),
+        umask: client.umask,
+        environment_omitted: client.omitted,
+        remarks: client.remarks,
+    };
+    let request =
+        Request { agent, model, thinking, background, runtime, timeout_ms: timeout, idle_timeout_ms: idle_timeout };
+    let plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
+    let id = RunId::from_uuid(uuid::Uuid::now_v7());
+    let task = keep_task(api, ChildId { run: id, index: 0 }, task)?;
+    Ok(NewRun {
+        id,
+        owner,
+        kind: RunKind::Single,
+        title,
+        key,
+        background: plan.background.value,
+        created_at_ms: now_ms(),
+        children: vec![NewChild { agent: plan.agent.clone(), plan, task }],
+    })
+}
+
+struct Client {
+    digest: String,
+    umask: Option<u32>,
+    omitted: Vec<String>,
+    remarks: Vec<String>,
+}
+
+fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
+    let only = &api.context.settings.environment.only;
+    let (variables, umask, omitted, remarks) = match stated {
+        Some(stated) => (environment::for_child(&stated.variables, only), stated.umask, stated.omitted, Vec::new()),
+        None => {
+            let own = std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+            let lent = environment::for_child(&environment::of_the_daemon(own), only);
+            (lent, None, Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
+        }
+    };
+    if umask.is_some_and(|mask| mask > 0o777) {
+        return Err(Fault::new(Kind::InvalidParams, "`capture.environment.umask` is more than 0777"));
+    }
+    let digest =
+        environment::keep(&api.context.places.environments(), &variables).map_err(|error| unstorable(&error))?;
+    Ok(Client { digest, umask, omitted, remarks })
+}
+
+/// A long task becomes a file that is synced before the launch is committed.
+fn keep_task(api: &Api, child: ChildId, task: String) -> Result<Task, Fault> {
+    if task.len() <= TASK_ROW_BYTES {
+        return Ok(Task::Text(task));
+    }
+    let places = &api.context.places;
+    let path = task_file(places, child);
+    let name = path.file_name().map(Path::new).unwrap_or(&path);
+    let written = places.make_run(child.run).and_then(|folder| files::write_synced_in(folder, name, task.as_bytes()));
+    written.map(|()| Task::File).map_err(|error| unstorable(&error))
+}
+
+fn unstorable(error: &std::io::Error) -> Fault {
+    Fault::new(
+        Kind::Storage,
+        format!("the launch cannot be kept: {error}; free some space or repair the disk, then try again"),
+    )
+}

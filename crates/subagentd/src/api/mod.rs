@@ -1,0 +1,93 @@
+//! What clients can call. Each file serves one resource; [`convert`] is the one place that maps core and store to the
+//! wire.
+
+mod agent;
+mod convert;
+mod daemon;
+pub(crate) mod fault;
+mod inbox;
+mod launch;
+mod ledger;
+mod result;
+mod run;
+mod workspace;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jsonrpsee_core::server::Methods;
+use subagentd_core::definition::Catalog;
+use subagentd_core::id::ChildId;
+use subagentd_ipc::router::Router;
+use subagentd_proto::method as m;
+use subagentd_runtime::folder::{Places, TASK_PREFIX};
+use tokio_util::sync::CancellationToken;
+
+use crate::hub::{Context, Handle};
+use crate::runtimes::Runtimes;
+use ledger::Ledger;
+
+/// What every handler has.
+pub(crate) struct Api {
+    /// The hub.
+    pub hub: Handle,
+    /// Store, places, settings.
+    pub context: Arc<Context>,
+    /// Agents.
+    pub catalog: Catalog,
+    /// Child programs.
+    pub runtimes: Runtimes,
+    /// Who watches which inbox, and what was sent to whom.
+    pub ledger: Ledger,
+    /// What `daemon/status` tells.
+    pub about: About,
+    /// Ends the daemon.
+    pub stop: CancellationToken,
+}
+
+/// Facts of this daemon.
+pub(crate) struct About {
+    /// Identity of the store.
+    pub store: String,
+    /// When it began to serve.
+    pub started_at_ms: u64,
+    /// Its state directory.
+    pub state: PathBuf,
+    /// Its socket.
+    pub socket: PathBuf,
+}
+
+/// This program's version.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The file of a task that is too long for the database.
+#[must_use]
+pub(crate) fn task_file(places: &Places, child: ChildId) -> PathBuf {
+    places.run(child.run).join(format!("{TASK_PREFIX}{}.txt", child.index))
+}
+
+/// An empty ledger.
+#[must_use]
+pub(crate) fn ledger() -> Ledger {
+    Ledger::default()
+}
+
+/// Every method of the table with its handler.
+#[must_use]
+pub(crate) fn methods(api: Arc<Api>) -> Methods {
+    let mut router = Router::new(api);
+    router.method::<m::DaemonHello, _, _>(daemon::hello);
+    router.method::<m::DaemonStatus, _, _>(daemon::status);
+    router.method::<m::DaemonStop, _, _>(daemon::stop);
+    router.method::<m::AgentCatalog, _, _>(agent::catalog);
+    router.method::<m::RunLaunch, _, _>(launch::launch);
+    router.method::<m::RunGet, _, _>(run::get);
+    router.method::<m::RunList, _, _>(run::list);
+    router.method::<m::RunWait, _, _>(run::wait);
+    router.method::<m::RunCancel, _, _>(run::cancel);
+    router.method::<m::RunResult, _, _>(result::result);
+    router.method::<m::InboxList, _, _>(inbox::list);
+    router.method::<m::InboxAck, _, _>(inbox::ack);
+    router.subscription::<m::InboxWatch, _, _>(inbox::watch);
+    router.finish()
+}

@@ -1,0 +1,148 @@
+//! Cancels and waits.
+
+use subagentd_core::id::{AttemptId, ChildId, RunId};
+use subagentd_core::life::{Reason, State};
+use subagentd_core::outcome::Outcome;
+use subagentd_core::schedule;
+use subagentd_proto::error::Fault;
+use subagentd_store::{self as store, IntentKind, NewIntent, StoreError};
+use tokio::sync::oneshot;
+
+use super::command::Cancelled;
+use super::live::Cancel;
+use super::{Done, Hub};
+use crate::clock::now_ms;
+
+type Reply = oneshot::Sender<Result<Cancelled, Fault>>;
+
+/// A cancel whose commit came back.
+pub(super) struct Intended {
+    child: ChildId,
+    result: Result<store::Intended, StoreError>,
+    reply: Option<Reply>,
+}
+
+impl Hub {
+    pub(super) async fn cancel(&mut self, run: RunId, reply: Reply) {
+        let Some(live) = self.runs.get(&run) else {
+            // A client that went away does not need it.
+            reply.send(Ok(Cancelled::NotOpen)).ok();
+            return;
+        };
+        let open: Vec<(u32, State)> = (0..).zip(&live.children).map(|(index, child)| (index, child.state)).collect();
+        // One answer for the run: that of its first child that has not ended, else of the first one.
+        let answering = open.iter().find(|(_, state)| !state.is_end()).or(open.first()).map(|(index, _)| *index);
+        let mut reply = Some(reply);
+        for (index, state) in open {
+            let reply = if Some(index) == answering { reply.take() } else { None };
+            let child = ChildId { run, index };
+            match state {
+                State::Queued => self.cancel_waiting(child, reply).await,
+                _ => self.cancel_live(child, reply).await,
+            }
+        }
+    }
+
+    /// A waiting child leaves the queue at once; its end is the answer.
+    async fn cancel_waiting(&mut self, child: ChildId, reply: Option<Reply>) {
+        self.step(schedule::Event::Withdrawn { child }).await;
+        let outcome = Outcome::bare(Reason::Cancelled, None, now_ms());
+        self.settle(None, child, outcome, None).await;
+        if let Some(reply) = reply {
+            self.answer_after_end(child, reply);
+        }
+    }
+
+    /// Answers once the commits queued so far are done: the settlement above is one of them.
+    fn answer_after_end(&mut self, child: ChildId, reply: Reply) {
+        let writer = self.context.writer.clone();
+        self.commit(async move {
+            // The intent comes after the end in the writer's queue, so it reports the stored end.
+            let intent = NewIntent { child, kind: IntentKind::Cancel, at_ms: now_ms() };
+            let answer = match writer.intend(intent).await.await {
+                Ok(store::Intended::Ended { state: State::Cancelled }) => Ok(Cancelled::Now),
+                Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
+                Ok(store::Intended::Stored { .. }) => Ok(Cancelled::Soon(State::Queued)),
+                Err(error) => Err(crate::api::fault::storage(&error)),
+            };
+            reply.send(answer).ok();
+            Done::Other
+        });
+    }
+
+    /// The intent is stored first and sent second; a child that ended before answers with its end.
+    async fn cancel_live(&mut self, child: ChildId, reply: Option<Reply>) {
+        let intent = NewIntent { child, kind: IntentKind::Cancel, at_ms: now_ms() };
+        let receipt = self.context.writer.intend(intent).await;
+        if let Some(live) = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index))
+            && live.cancel.is_none()
+            && !live.settling
+        {
+            live.cancel = Some(Cancel { number: None, confirmed: false });
+        }
+        self.commit(async move { Done::Intended(Intended { child, result: receipt.await, reply }) });
+    }
+
+    pub(super) fn on_intended(&mut self, intended: Intended) {
+        let Intended { child: id, result, reply } = intended;
+        let answer = match result {
+            Ok(store::Intended::Stored { number }) => Ok(self.send_cancel(id, number)),
+            Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
+            Err(error) => {
+                if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
+                    child.cancel = child.cancel.filter(|cancel| cancel.number.is_some());
+                }
+                Err(crate::api::fault::storage(&error))
+            }
+        };
+        if let Some(reply) = reply {
+            reply.send(answer).ok();
+        }
+    }
+
+    fn send_cancel(&mut self, id: ChildId, number: u32) -> Cancelled {
+        let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) else {
+            return Cancelled::Before(State::Cancelled);
+        };
+        child.cancel = Some(Cancel { number: Some(number), confirmed: false });
+        if let Some(link) = &child.link {
+            link.cancel(number);
+        }
+        Cancelled::Soon(child.state)
+    }
+
+    /// Sends again what a shim has not confirmed; it drops repeats.
+    pub(super) fn resend(&mut self, attempt: AttemptId) {
+        let Some(child) = self.live(attempt) else { return };
+        if let Some(Cancel { number: Some(number), confirmed: false }) = child.cancel
+            && let Some(link) = &child.link
+        {
+            link.cancel(number);
+        }
+    }
+
+    pub(super) async fn on_confirmed(&mut self, attempt: AttemptId, intent: u32) {
+        let Some(child) = self.live(attempt) else { return };
+        if let Some(cancel) = &mut child.cancel {
+            cancel.confirmed = true;
+        }
+        let receipt = self.context.writer.confirm(attempt.child, intent, now_ms()).await;
+        self.commit(async move {
+            if let Err(error) = receipt.await {
+                tracing::warn!(%attempt, %error, "a confirmed intent could not be marked; it is sent again");
+            }
+            Done::Other
+        });
+    }
+
+    pub(super) fn wait(&mut self, run: RunId, reply: oneshot::Sender<()>) {
+        match self.runs.get_mut(&run) {
+            Some(live) => {
+                // Waiters that gave up are dropped here, so that the list does not grow.
+                live.waiters.retain(|waiter| !waiter.is_closed());
+                live.waiters.push(reply);
+            }
+            None => drop(reply.send(())),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! What connections ask of the hub.
+
+use subagentd_core::id::{ChildId, RunId};
+use subagentd_core::life::State;
+use subagentd_core::schedule::Waits;
+use subagentd_proto::error::{Fault, Kind};
+use subagentd_store::NewRun;
+use tokio::sync::{mpsc, oneshot};
+
+/// A launch that was resolved and checked.
+pub(crate) struct Submission {
+    /// What to store.
+    pub run: NewRun,
+}
+
+/// A launch that is committed.
+#[derive(Debug)]
+pub(crate) enum Launched {
+    /// It is new: its state, and behind whom its first child waits.
+    Accepted(State, Option<Waits>),
+    /// Its key named this run.
+    Repeated(RunId),
+}
+
+/// What became of a cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cancelled {
+    /// It never started and is cancelled.
+    Now,
+    /// It is live in this state and will end as cancelled.
+    Soon(State),
+    /// It had ended as this.
+    Before(State),
+    /// The hub has no such open run.
+    NotOpen,
+}
+
+pub(super) enum Command {
+    Launch(Box<LaunchCommand>),
+    Cancel { run: RunId, reply: oneshot::Sender<Result<Cancelled, Fault>> },
+    Wait { run: RunId, reply: oneshot::Sender<()> },
+    Waits { children: Vec<ChildId>, reply: oneshot::Sender<Vec<Option<Waits>>> },
+    Counts { reply: oneshot::Sender<(usize, usize, bool)> },
+    Stop { reply: oneshot::Sender<(usize, usize)> },
+}
+
+pub(super) struct LaunchCommand {
+    pub(super) submission: Submission,
+    pub(super) reply: oneshot::Sender<Result<Launched, Fault>>,
+}
+
+/// The way to the hub.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    commands: mpsc::Sender<Command>,
+}
+
+impl Handle {
+    pub(super) fn new(commands: mpsc::Sender<Command>) -> Self {
+        Self { commands }
+    }
+
+    /// Stores a launch and queues it. Answered after the commit.
+    ///
+    /// # Errors
+    /// Overloaded, draining, storage, or a key that stands for another request; nothing was stored then.
+    pub(crate) async fn launch(&self, submission: Submission) -> Result<Launched, Fault> {
+        self.ask(|reply| Command::Launch(Box::new(LaunchCommand { submission, reply }))).await?
+    }
+
+    /// Cancels every child of a run that has not ended. Answered after the commit of the intent or of the end.
+    ///
+    /// # Errors
+    /// When the daemon is stopping or the store fails.
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<Cancelled, Fault> {
+        self.ask(|reply| Command::Cancel { run, reply }).await?
+    }
+
+    /// A receiver that is told when the run has ended; at once when it is not open.
+    ///
+    /// # Errors
+    /// When the daemon is stopping.
+    pub(crate) async fn wait(&self, run: RunId) -> Result<oneshot::Receiver<()>, Fault> {
+        let (reply, told) = oneshot::channel();
+        self.commands.send(Command::Wait { run, reply }).await.map_err(|_| gone())?;
+        Ok(told)
+    }
+
+    /// Behind whom each of these children waits.
+    ///
+    /// # Errors
+    /// When the daemon is stopping.
+    pub(crate) async fn waits(&self, children: Vec<ChildId>) -> Result<Vec<Option<Waits>>, Fault> {
+        self.ask(|reply| Command::Waits { children, reply }).await
+    }
+
+    /// Live children, waiting children, and whether the daemon is stopping.
+    ///
+    /// # Errors
+    /// When the hub is gone.
+    pub(crate) async fn counts(&self) -> Result<(usize, usize, bool), Fault> {
+        self.ask(|reply| Command::Counts { reply }).await
+    }
+
+    /// Admits nothing more. Gives the children that live and those that wait.
+    ///
+    /// # Errors
+    /// When the hub is gone.
+    pub(crate) async fn stop(&self) -> Result<(usize, usize), Fault> {
+        self.ask(|reply| Command::Stop { reply }).await
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, Fault> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
+    }
+}
+
+fn gone() -> Fault {
+    Fault::new(Kind::Draining, "the daemon is stopping; try again once it is back")
+}

@@ -1,0 +1,185 @@
+//! The daemon's side of a live shim: its control connection, and the descriptor that tells of its end.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use subagentd_core::id::AttemptId;
+use subagentd_runtime::format::{CONTROL_LINE, Order, Word};
+use subagentd_runtime::spawn::{self, Shim};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc;
+use tokio_util::task::TaskTracker;
+
+use super::recover::{Look, look};
+use super::{Context, Event};
+use crate::descriptors::readable;
+
+/// Orders waiting for one shim. There is one cancel per child, so more than a few never wait; a full queue drops the
+/// order, which is sent again when the shim greets.
+const ORDERS: usize = 16;
+/// Before a lost control connection is made anew. The shim's end is told by its descriptor, not by this.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Between two looks at the lock of a shim whose end nobody tells.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A live shim. Dropping it lets its tasks end.
+pub(super) struct Link {
+    orders: mpsc::Sender<Order>,
+}
+
+/// A shim of an earlier daemon, as far as it could be found.
+pub(super) struct Adopted {
+    /// Readable once it has ended; without it its lock is looked at again and again.
+    pub(super) pidfd: Option<OwnedFd>,
+    /// Whether it was started in another boot of the machine.
+    pub(super) other_boot: bool,
+}
+
+impl Link {
+    /// Takes up a shim that this daemon started.
+    pub(super) fn new(
+        context: Arc<Context>,
+        attempt: AttemptId,
+        shim: Shim,
+        report: mpsc::Sender<Event>,
+        tasks: &TaskTracker,
+    ) -> Self {
+        let own = Adopted { pidfd: Some(shim.pidfd), other_boot: false };
+        Self::over(context, attempt, own, Some(shim.control), report, tasks)
+    }
+
+    /// Takes up a shim that an earlier daemon started. One that is gone already is found out by the first look.
+    pub(super) fn adopted(
+        context: Arc<Context>,
+        attempt: AttemptId,
+        shim: Adopted,
+        report: mpsc::Sender<Event>,
+        tasks: &TaskTracker,
+    ) -> Self {
+        Self::over(context, attempt, shim, None, report, tasks)
+    }
+
+    fn over(
+        context: Arc<Context>,
+        attempt: AttemptId,
+        shim: Adopted,
+        control: Option<std::os::unix::net::UnixStream>,
+        report: mpsc::Sender<Event>,
+        tasks: &TaskTracker,
+    ) -> Self {
+        let (orders, queue) = mpsc::channel(ORDERS);
+        tasks.spawn(await_end(Arc::clone(&context), attempt, shim, report.clone()));
+        tasks.spawn(talk(context, attempt, control, queue, report));
+        Self { orders }
+    }
+
+    /// Orders the shim to end its child.
+    pub(super) fn cancel(&self, intent: u32) {
+        // Full or gone: see `ORDERS`.
+        self.orders.try_send(Order::Cancel { intent }).ok();
+    }
+}
+
+/// Waits for the shim's end, then looks at lock and spool.
+async fn await_end(context: Arc<Context>, attempt: AttemptId, shim: Adopted, report: mpsc::Sender<Event>) {
+    if let Some(descriptor) = shim.pidfd.and_then(|descriptor| readable(descriptor).ok()) {
+        // An error can only mean that the descriptor is of no use: the lock tells, too.
+        descriptor.readable().await.map(drop).ok();
+        spawn::reap(descriptor.get_ref());
+    }
+    loop {
+        let looked = Arc::clone(&context);
+        let seen = tokio::task::spawn_blocking(move || look(&looked, attempt, shim.other_boot)).await;
+        let event = match seen {
+            Ok(Look::Alive) => {
+                tokio::time::sleep(LOOK_AGAIN).await;
+                continue;
+            }
+            Ok(Look::Record(record, name)) => Event::Record(record, name),
+            Ok(Look::Lost) => Event::Lost(attempt),
+            Ok(Look::NeverStarted(why)) => Event::NeverStarted(attempt, why),
+            Err(error) => {
+                tracing::error!(%attempt, %error, "a look at an attempt failed");
+                return;
+            }
+        };
+        // A hub that is gone has stopped; the next start looks again.
+        report.send(event).await.ok();
+        return;
+    }
+}
+
+/// Carries words and orders until the hub lets go of the shim or the shim is gone.
+async fn talk(
+    context: Arc<Context>,
+    attempt: AttemptId,
+    control: Option<std::os::unix::net::UnixStream>,
+    mut orders: mpsc::Receiver<Order>,
+    report: mpsc::Sender<Event>,
+) {
+    let mut control = control;
+    loop {
+        let stream = match control.take() {
+            Some(stream) => Ok(stream),
+            None => spawn::connect(&context.places.attempt(attempt)),
+        };
+        let stream = stream.and_then(|stream| {
+            stream.set_nonblocking(true)?;
+            UnixStream::from_std(stream)
+        });
+        if let Ok(stream) = stream
+            && !converse(stream, attempt, &mut orders, &report).await
+        {
+            return;
+        }
+        // The shim is gone, or was too busy to listen: while the hub still wants it, try again.
+        tokio::select! {
+            order = orders.recv() => if order.is_none() { return },
+            () = tokio::time::sleep(AGAIN) => {}
+        }
+    }
+}
+
+/// One connection. `false` when the hub let go.
+async fn converse(
+    stream: UnixStream,
+    attempt: AttemptId,
+    orders: &mut mpsc::Receiver<Order>,
+    report: &mpsc::Sender<Event>,
+) -> bool {
+    let (read, mut write) = stream.into_split();
+    let mut lines = BufReader::new(read);
+    let mut line = Vec::new();
+    loop {
+        // Cancel-safe because a part of a line stays in `line`.
+        let mut bounded = (&mut lines).take(CONTROL_LINE as u64);
+        tokio::select! {
+            order = orders.recv() => {
+                let Some(order) = order else { return false };
+                let Ok(mut bytes) = serde_json::to_vec(&order) else { continue };
+                bytes.push(b'\n');
+                if write.write_all(&bytes).await.is_err() {
+                    return true;
+                }
+            }
+            read = bounded.read_until(b'\n', &mut line) => {
+                match read {
+                    Ok(0) | Err(_) => return true,
+                    Ok(_) if line.len() > CONTROL_LINE => return true,
+                    Ok(_) if !line.ends_with(b"\n") => {}
+                    Ok(_) => {
+                        match serde_json::from_slice::<Word>(&line) {
+                            Ok(word) => drop(report.send(Event::Word(attempt, word)).await),
+                            // A newer shim may say more.
+                            Err(error) => tracing::debug!(%attempt, %error, "a shim's word was not understood"),
+                        }
+                        line.clear();
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Open runs as the hub knows them.
+
+use std::sync::Arc;
+
+use subagentd_core::id::{AttemptId, ChildId, RunId};
+use subagentd_core::life::{State, run_state};
+use subagentd_core::plan::{Class, Plan};
+use subagentd_core::schedule::{Position, Request};
+use subagentd_core::workspace::RootIdentity;
+use subagentd_store::Task;
+use tokio::sync::oneshot;
+
+use super::link::Link;
+
+/// A run with a child that has not ended.
+pub(super) struct LiveRun {
+    pub(super) owner: String,
+    pub(super) title: Option<String>,
+    pub(super) position: u64,
+    pub(super) children: Vec<LiveChild>,
+    /// Told when the run has ended.
+    pub(super) waiters: Vec<oneshot::Sender<()>>,
+}
+
+/// One child of it.
+pub(super) struct LiveChild {
+    pub(super) agent: String,
+    pub(super) state: State,
+    /// The root it has to have for itself; `None` for a shared child.
+    pub(super) scope: Option<RootIdentity>,
+    pub(super) scope_path: std::path::PathBuf,
+    /// Attempts so far; the newest one's number.
+    pub(super) attempts: u32,
+    /// Attempts in a row that never started.
+    pub(super) failed_starts: u32,
+    /// From the moment that a cancel is on its way to the store the child ends as cancelled.
+    pub(super) cancel: Option<Cancel>,
+    /// Its end is on its way to the store.
+    pub(super) settling: bool,
+    /// The way to its shim.
+    pub(super) link: Option<Link>,
+    /// What a start needs, while it is kept in memory.
+    pub(super) material: Option<Arc<Material>>,
+}
+
+/// A cancel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cancel {
+    /// Its number, once it is stored.
+    pub(super) number: Option<u32>,
+    /// The shim has it.
+    pub(super) confirmed: bool,
+}
+
+/// What a start needs.
+pub(super) struct Material {
+    pub(super) plan: Plan,
+    pub(super) task: Task,
+}
+
+impl LiveRun {
+    /// The state of the run, if `child` stood at `state`.
+    pub(super) fn state_with(&self, child: u32, state: State) -> State {
+        run_state(self.states_with(child, state))
+    }
+
+    /// Whether the run has ended, if `child` stood at `state`.
+    pub(super) fn ended_with(&self, child: u32, state: State) -> bool {
+        self.states_with(child, state).all(State::is_end)
+    }
+
+    pub(super) fn state(&self) -> State {
+        run_state(self.children.iter().map(|child| child.state))
+    }
+
+    fn states_with(&self, changed: u32, state: State) -> impl Iterator<Item = State> {
+        (0_u32..).zip(&self.children).map(move |(index, child)| if index == changed { state } else { child.state })
+    }
+
+    pub(super) fn child(&mut self, index: u32) -> Option<&mut LiveChild> {
+        self.children.get_mut(usize::try_from(index).ok()?)
+    }
+
+    /// What the schedule has to know of a child.
+    pub(super) fn request(&self, run: RunId, index: u32) -> Option<Request> {
+        let child = self.children.get(usize::try_from(index).ok()?)?;
+        Some(Request {
+            child: ChildId { run, index },
+            position: Position { run: self.position, index },
+            owner: self.owner.clone(),
+            scope: child.scope,
+            not_before_ms: None,
+        })
+    }
+}
+
+impl LiveChild {
+    pub(super) fn new(agent: String, plan: &Plan, state: State) -> Self {
+        Self {
+            agent,
+            state,
+            scope: (plan.class.value == Class::Exclusive).then_some(plan.workspace.identity),
+            scope_path: plan.workspace.root.clone(),
+            attempts: 0,
+            failed_starts: 0,
+            cancel: None,
+            settling: false,
+            link: None,
+            material: None,
+        }
+    }
+
+    /// Whether this is the child's newest attempt, and it has not ended.
+    pub(super) fn is_at(&self, attempt: AttemptId) -> bool {
+        self.attempts == attempt.number && !self.settling && matches!(self.state, State::Starting | State::Running)
+    }
+}

@@ -1,0 +1,249 @@
+//! The hub: one task that owns queue, slots, leases and the lives of all open runs (design 2).
+//!
+//! It decides nothing itself: [`Schedule`] says who may start, the life table which moves are legal. Everything that
+//! takes time — a commit, a start, a look at a lock — runs beside it and comes back as an [`Event`] or a [`Done`].
+//! Effects follow commits, never the reverse.
+
+mod cancel;
+mod command;
+mod launch;
+mod link;
+mod live;
+mod recover;
+mod settle;
+mod spool;
+mod start;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use subagentd_core::id::{AttemptId, ChildId, RunId};
+use subagentd_core::schedule::{self, Effect, Schedule};
+use subagentd_runtime::folder::Places;
+use subagentd_runtime::format::{Record, Word};
+use subagentd_runtime::spawn::Shim;
+use subagentd_store::{Reader, Writer};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use command::{Cancelled, Handle, Launched, Submission};
+
+use crate::settings::Settings;
+use command::Command;
+use live::LiveRun;
+
+/// Commands of connections that wait for the hub. A full queue makes connections wait, which pushes back on clients.
+const COMMANDS: usize = 256;
+/// Events of starts, shims and the spool that wait for the hub. Their tasks wait.
+const EVENTS: usize = 1024;
+/// Attempts in a row that may fail to start before the child has failed (design 2, free lock).
+const STARTS: u32 = 3;
+/// Before a child is tried again that another daemon's writer keeps out (N16), or whose start met a full disk.
+const NOT_BEFORE: Duration = Duration::from_secs(1);
+
+/// What hub and its tasks share.
+pub(crate) struct Context {
+    /// Where attempts live.
+    pub places: Places,
+    /// The one writer.
+    pub writer: Writer,
+    /// Readers.
+    pub reader: Reader,
+    /// Settings.
+    pub settings: Settings,
+    /// This boot of the machine.
+    pub boot: String,
+}
+
+/// What the hub's own tasks report.
+#[derive(Debug)]
+enum Event {
+    /// The attempt is committed and its shim runs.
+    Spawned(AttemptId, Box<Shim>),
+    /// The attempt could not be prepared; nothing was committed.
+    NotPrepared(AttemptId, String),
+    /// The attempt is committed, its shim could not be started.
+    NotSpawned(AttemptId, String),
+    /// The child was not queued any more when the attempt was to be committed.
+    NotBegun(AttemptId),
+    /// A shim said something.
+    Word(AttemptId, Word),
+    /// A shim's record is in the spool, under this name.
+    Record(Box<Record>, String),
+    /// The shim is gone, its child had started, and there is no record.
+    Lost(AttemptId),
+    /// The shim is gone and its child never started.
+    NeverStarted(AttemptId, String),
+}
+
+/// A commit that came back.
+enum Done {
+    Launched(launch::Launched),
+    Settled(settle::Settled),
+    Intended(cancel::Intended),
+    Requeued(ChildId, Option<u64>),
+    /// Nobody waits for it; a failure was logged.
+    Other,
+}
+
+/// The hub's state. Everything here is a copy of what the store has, or can be found again from it.
+pub(crate) struct Hub {
+    context: Arc<Context>,
+    schedule: Schedule,
+    runs: HashMap<RunId, LiveRun>,
+    commands: mpsc::Receiver<Command>,
+    events: mpsc::Receiver<Event>,
+    report: mpsc::Sender<Event>,
+    commits: FuturesUnordered<BoxFuture<'static, Done>>,
+    tasks: TaskTracker,
+    wake: Option<Instant>,
+    stopping: bool,
+    /// Launches whose commit is under way; they count against the bound of the queue.
+    launching: usize,
+    /// Children whose plan is kept in memory, because they are likely to start soon.
+    warm: usize,
+}
+
+impl Hub {
+    /// Takes up what the store has open, and gives the hub's task to run.
+    ///
+    /// # Errors
+    /// When the store cannot be read or the spool cannot be watched at all.
+    pub(crate) async fn open(context: Arc<Context>) -> anyhow::Result<(Self, Handle)> {
+        let (commands, received) = mpsc::channel(COMMANDS);
+        let (report, events) = mpsc::channel(EVENTS);
+        let mut hub = Self {
+            schedule: Schedule::new(context.settings.limits.children),
+            context,
+            runs: HashMap::new(),
+            commands: received,
+            events,
+            report,
+            commits: FuturesUnordered::new(),
+            tasks: TaskTracker::new(),
+            wake: None,
+            stopping: false,
+            launching: 0,
+            warm: 0,
+        };
+        // Watch first, then sweep: what is published in between is seen twice, never missed.
+        let spool = spool::Spool::watch(&hub.context.places)?;
+        hub.recover().await?;
+        hub.tasks.spawn(spool.run(hub.report.clone()));
+        Ok((hub, Handle::new(commands)))
+    }
+
+    /// Runs until the token is cancelled; then waits, bounded, for starts that are under way.
+    pub(crate) async fn run(mut self, stop: CancellationToken) {
+        loop {
+            let wake = self.wake;
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => break,
+                Some(done) = self.commits.next(), if !self.commits.is_empty() => self.on_done(done).await,
+                Some(event) = self.events.recv() => self.on_event(event).await,
+                Some(command) = self.commands.recv() => self.on_command(command).await,
+                () = sleep_until(wake), if wake.is_some() => self.step(schedule::Event::Tick).await,
+            }
+        }
+        self.drain_commits().await;
+    }
+
+    /// Commits under way are finished: their callers were promised an answer.
+    async fn drain_commits(&mut self) {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let drained = async {
+            while let Some(done) = self.commits.next().await {
+                self.on_done(done).await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, drained).await.is_err() {
+            tracing::warn!("stopping with commits under way; they are stored or not, and the next start finds out");
+        }
+    }
+
+    async fn on_command(&mut self, command: Command) {
+        match command {
+            Command::Launch(launch) => self.launch(*launch).await,
+            Command::Cancel { run, reply } => self.cancel(run, reply).await,
+            Command::Wait { run, reply } => self.wait(run, reply),
+            Command::Waits { children, reply } => {
+                let waits = children.into_iter().map(|child| self.schedule.waits(child)).collect();
+                // A client that went away does not need it.
+                reply.send(waits).ok();
+            }
+            Command::Counts { reply } => {
+                reply.send((self.schedule.live(), self.schedule.queued(), self.stopping)).ok();
+            }
+            Command::Stop { reply } => {
+                self.stopping = true;
+                self.step(schedule::Event::AdmissionClosed).await;
+                reply.send((self.schedule.live(), self.schedule.queued())).ok();
+            }
+        }
+    }
+
+    async fn on_event(&mut self, event: Event) {
+        match event {
+            Event::Spawned(attempt, shim) => self.on_spawned(attempt, *shim),
+            Event::NotPrepared(attempt, error) => self.on_not_prepared(attempt, error).await,
+            Event::NotSpawned(attempt, error) | Event::NeverStarted(attempt, error) => {
+                self.on_never_started(attempt, error).await;
+            }
+            Event::NotBegun(attempt) => self.step(schedule::Event::Ended { child: attempt.child }).await,
+            Event::Word(attempt, word) => self.on_word(attempt, word).await,
+            Event::Record(record, name) => self.on_record(*record, name).await,
+            Event::Lost(attempt) => self.on_lost(attempt).await,
+        }
+    }
+
+    async fn on_done(&mut self, done: Done) {
+        match done {
+            Done::Launched(launched) => self.on_launched(launched).await,
+            Done::Settled(settled) => self.on_settled(settled).await,
+            Done::Intended(intended) => self.on_intended(intended),
+            Done::Requeued(child, not_before_ms) => {
+                let known = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index));
+                // Cancelled in the meantime: what it held is free, and it waits for nothing.
+                let event = match known {
+                    Some(known) if !known.settling => schedule::Event::Requeued { child, not_before_ms },
+                    _ => schedule::Event::Ended { child },
+                };
+                self.step(event).await;
+            }
+            Done::Other => {}
+        }
+    }
+
+    /// One step of the schedule, and its effects.
+    async fn step(&mut self, event: schedule::Event) {
+        let effects = self.schedule.step(event, crate::clock::now_ms());
+        self.wake = None;
+        for effect in effects {
+            match effect {
+                Effect::Admit { child } => self.admit(child).await,
+                Effect::WakeAt { at_ms } => {
+                    let left = at_ms.saturating_sub(crate::clock::now_ms());
+                    self.wake = Some(Instant::now() + Duration::from_millis(left));
+                }
+            }
+        }
+    }
+
+    /// Runs a commit beside the hub. It is already queued, so the order of calls is the order of commits.
+    fn commit(&mut self, commit: impl Future<Output = Done> + Send + 'static) {
+        self.commits.push(Box::pin(commit));
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,202 @@
+//! Ends: one transaction that stores the end and all that follows from it, then its effects.
+
+use subagentd_core::deliver::{Ended, Notice};
+use subagentd_core::id::{AttemptId, ChildId};
+use subagentd_core::life::{Reason, State};
+use subagentd_core::outcome::Outcome;
+use subagentd_core::schedule;
+use subagentd_runtime::format::{End, Phase, Record, Word};
+use subagentd_store::{self as store, Settlement, StoreError};
+
+use super::live::LiveChild;
+use super::{Done, Hub, NOT_BEFORE, spool};
+use crate::clock::now_ms;
+
+/// A settlement whose commit came back.
+pub(super) struct Settled {
+    child: ChildId,
+    state: State,
+    held_slot: bool,
+    record: Option<String>,
+    result: Result<store::Settled, StoreError>,
+}
+
+impl Hub {
+    /// The child of an attempt, if that is where it stands.
+    pub(super) fn live(&mut self, attempt: AttemptId) -> Option<&mut LiveChild> {
+        let child = self.runs.get_mut(&attempt.child.run)?.child(attempt.child.index)?;
+        child.is_at(attempt).then_some(child)
+    }
+
+    pub(super) async fn on_word(&mut self, attempt: AttemptId, word: Word) {
+        match word {
+            Word::Hello { phase, .. } => {
+                self.resend(attempt);
+                self.on_phase(attempt, phase, now_ms()).await;
+            }
+            Word::Phase { phase, at_ms } => self.on_phase(attempt, phase, at_ms).await,
+            Word::Confirmed { intent } => self.on_confirmed(attempt, intent).await,
+        }
+    }
+
+    async fn on_phase(&mut self, attempt: AttemptId, phase: Phase, at_ms: u64) {
+        let Some(run) = self.runs.get_mut(&attempt.child.run) else {
+            return;
+        };
+        let run_state = run.state_with(attempt.child.index, State::Running);
+        let Some(child) = run.child(attempt.child.index).filter(|child| child.is_at(attempt)) else {
+            return;
+        };
+        if phase < Phase::Running || child.state != State::Starting {
+            return;
+        }
+        child.state = State::Running;
+        let receipt = self.context.writer.running(attempt, run_state, at_ms).await;
+        self.commit(async move {
+            if let Err(error) = receipt.await {
+                tracing::warn!(%attempt, %error, "a child runs and that could not be stored");
+            }
+            Done::Other
+        });
+    }
+
+    pub(super) async fn on_record(&mut self, record: Record, name: String) {
+        let attempt = record.attempt;
+        if self.live(attempt).is_none() {
+            self.dispose_of_record(attempt, name);
+            return;
+        }
+        match record.end {
+            End::Ended(outcome) => self.settle(Some(attempt), attempt.child, *outcome, Some(name)).await,
+            End::BusyElsewhere => {
+                spool::forget(&self.context.places, &name);
+                self.on_busy_elsewhere(attempt).await;
+            }
+        }
+    }
+
+    async fn on_busy_elsewhere(&mut self, attempt: AttemptId) {
+        if self.live(attempt).is_some_and(|child| child.cancel.is_some()) {
+            self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
+        } else {
+            let not_before = now_ms() + u64::try_from(NOT_BEFORE.as_millis()).unwrap_or_default();
+            self.requeue(attempt, Some(not_before), "scope.busy-elsewhere".to_owned()).await;
+        }
+    }
+
+    /// A record that nobody waits for: one whose end is stored and that was not removed then, or a stranger's.
+    fn dispose_of_record(&mut self, attempt: AttemptId, name: String) {
+        // Its end is being stored right now; it is removed after that.
+        let child = self.runs.get_mut(&attempt.child.run).and_then(|run| run.child(attempt.child.index));
+        if child.is_some_and(|child| child.settling) {
+            return;
+        }
+        let context = std::sync::Arc::clone(&self.context);
+        self.commit(async move {
+            match context.reader.run(attempt.child.run).await {
+                Ok(run) => {
+                    let children = run.map(|run| run.children).unwrap_or_default();
+                    let known = children.iter().find(|child| child.index == attempt.child.index);
+                    if known.is_some_and(|child| child.attempts >= attempt.number) {
+                        spool::forget(&context.places, &name);
+                    } else {
+                        spool::set_aside(&context.places, &name, "it names an attempt that is not stored");
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%attempt, %error, "a record could not be looked up; it stays in the spool");
+                }
+            }
+            Done::Other
+        });
+    }
+
+    pub(super) async fn on_lost(&mut self, attempt: AttemptId) {
+        if self.live(attempt).is_none() {
+            return;
+        }
+        let error = "the child's shim is gone and left no record of the end".to_owned();
+        let outcome = Outcome::bare(Reason::ShimLost, Some(error), now_ms());
+        self.settle(Some(attempt), attempt.child, outcome, None).await;
+    }
+
+    /// Ends a child whose newest attempt never ran. `attempt` is none when it was not even committed.
+    pub(super) async fn end_unstarted(
+        &mut self,
+        attempt: Option<AttemptId>,
+        child: ChildId,
+        reason: Reason,
+        error: Option<String>,
+    ) {
+        self.settle(attempt, child, Outcome::bare(reason, error, now_ms()), None).await;
+    }
+
+    /// Stores an end. `record` is the spool file to be removed after the commit.
+    pub(super) async fn settle(
+        &mut self,
+        attempt: Option<AttemptId>,
+        id: ChildId,
+        mut outcome: Outcome,
+        record: Option<String>,
+    ) {
+        let Some(run) = self.runs.get_mut(&id.run) else { return };
+        let Some(child) = run.child(id.index) else { return };
+        if child.cancel.is_some() {
+            // Whatever its record says; a complete answer stays and is marked as such.
+            outcome.reason = Reason::Cancelled;
+            outcome.error = None;
+        }
+        let held_slot = child.state != State::Queued;
+        let state = outcome.reason.state();
+        child.settling = true;
+        child.state = state;
+        child.link = None;
+        let run_state = run.state_with(id.index, state);
+        let run_ended = run.ended_with(id.index, state);
+        let notice = run_ended.then(|| notice_of(run, run_state, &outcome));
+        let settlement = Settlement { child: id, attempt, outcome, run_state, run_ended, notice, keep_lease: false };
+        let receipt = self.context.writer.settle(settlement).await;
+        self.commit(
+            async move { Done::Settled(Settled { child: id, state, held_slot, record, result: receipt.await }) },
+        );
+    }
+
+    pub(super) async fn on_settled(&mut self, settled: Settled) {
+        let Settled { child: id, state, held_slot, record, result } = settled;
+        match result {
+            Ok(store::Settled::Stored { .. }) => tracing::info!(child = %id, %state, "ended"),
+            Ok(store::Settled::AlreadyEnded { state }) => tracing::warn!(child = %id, %state, "had ended already"),
+            Err(error) => {
+                // The writer retries what the disk refused; this is a fault of ours. The record stays for the next start.
+                tracing::error!(child = %id, %error, "an end could not be stored");
+                return;
+            }
+        }
+        if let Some(name) = record {
+            spool::forget(&self.context.places, &name);
+        }
+        let all_ended = self.runs.get(&id.run).is_some_and(|run| run.children.iter().all(|one| one.state.is_end()));
+        if all_ended && let Some(run) = self.runs.remove(&id.run) {
+            for waiter in run.waiters {
+                // A client that went away does not need it.
+                waiter.send(()).ok();
+            }
+        }
+        if held_slot {
+            self.step(schedule::Event::Ended { child: id }).await;
+        }
+    }
+}
+
+fn notice_of(run: &super::live::LiveRun, state: State, outcome: &Outcome) -> Notice {
+    let agent = run.children.first().map_or("", |child| child.agent.as_str());
+    Notice::ended(&Ended {
+        state,
+        reason: outcome.reason,
+        agent,
+        title: run.title.as_deref(),
+        children: u32::try_from(run.children.len()).unwrap_or(u32::MAX),
+        reference: outcome.answer.as_ref().map(|answer| &answer.reference),
+        at_ms: outcome.ended_at_ms,
+    })
+}

@@ -1,0 +1,239 @@
+//! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
+
+use std::sync::Arc;
+
+use subagentd_core::id::{AttemptId, ChildId};
+use subagentd_core::life::{Reason, State};
+use subagentd_core::schedule;
+use subagentd_runtime::format::{REQUEST_FORMAT, Request, TaskText};
+use subagentd_runtime::spawn::{self, Shim};
+use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Requeue, Spawned, Task};
+use tokio::sync::mpsc;
+
+use super::link::Link;
+use super::live::Material;
+use super::{Context, Done, Event, Hub, NOT_BEFORE, STARTS};
+use crate::clock::now_ms;
+
+/// Name of a single run's answer in the run's folder (design 7).
+const ANSWER: &str = "result.md";
+
+/// One start, on its own beside the hub.
+struct Start {
+    context: Arc<Context>,
+    attempt: AttemptId,
+    material: Option<Arc<Material>>,
+    lease: Option<NewLease>,
+    run_state: State,
+}
+
+impl Hub {
+    /// A child got its slot and its scope.
+    pub(super) async fn admit(&mut self, id: ChildId) {
+        let Some(run) = self.runs.get_mut(&id.run) else { return };
+        let run_state = run.state_with(id.index, State::Starting);
+        let Some(child) = run.child(id.index) else { return };
+        child.state = State::Starting;
+        child.attempts += 1;
+        let material = child.material.take();
+        if material.is_some() {
+            self.warm = self.warm.saturating_sub(1);
+        }
+        let start = Start {
+            context: Arc::clone(&self.context),
+            attempt: AttemptId { child: id, number: child.attempts },
+            material,
+            lease: child.scope.map(|identity| NewLease { identity, path: child.scope_path.clone() }),
+            run_state,
+        };
+        let report = self.report.clone();
+        self.tasks.spawn(start.run(report));
+    }
+
+    pub(super) fn on_spawned(&mut self, attempt: AttemptId, shim: Shim) {
+        let link = Link::new(Arc::clone(&self.context), attempt, shim, self.report.clone(), &self.tasks);
+        let Some(child) = self.live(attempt) else { return };
+        child.failed_starts = 0;
+        if let Some(cancel) = child.cancel
+            && let Some(number) = cancel.number
+        {
+            link.cancel(number);
+        }
+        child.link = Some(link);
+    }
+
+    /// Nothing was committed: a full disk, most likely. The child waits a while and tries the same number again.
+    pub(super) async fn on_not_prepared(&mut self, attempt: AttemptId, error: String) {
+        let Some(child) = self.live(attempt) else { return };
+        child.failed_starts += 1;
+        tracing::warn!(%attempt, error, "an attempt could not be prepared");
+        if child.cancel.is_some() {
+            self.end_unstarted(None, attempt.child, Reason::Cancelled, None).await;
+            return;
+        }
+        if child.failed_starts >= STARTS {
+            self.end_unstarted(None, attempt.child, Reason::StartFailed, Some(error)).await;
+            return;
+        }
+        child.state = State::Queued;
+        child.attempts -= 1;
+        let not_before = now_ms() + u64::try_from(NOT_BEFORE.as_millis()).unwrap_or_default();
+        self.step(schedule::Event::Requeued { child: attempt.child, not_before_ms: Some(not_before) }).await;
+    }
+
+    /// The attempt is committed and its child never ran: back to the queue, or the end after too many of them.
+    pub(super) async fn on_never_started(&mut self, attempt: AttemptId, error: String) {
+        let Some(child) = self.live(attempt) else { return };
+        child.failed_starts += 1;
+        child.link = None;
+        tracing::warn!(%attempt, error, "an attempt never started");
+        if child.cancel.is_some() {
+            self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
+        } else if child.failed_starts >= STARTS {
+            self.end_unstarted(Some(attempt), attempt.child, Reason::StartFailed, Some(error)).await;
+        } else {
+            self.requeue(attempt, None, error).await;
+        }
+    }
+
+    /// Puts a live child back into the queue: the commit first, then the schedule.
+    pub(super) async fn requeue(&mut self, attempt: AttemptId, not_before_ms: Option<u64>, why: String) {
+        let Some(run) = self.runs.get_mut(&attempt.child.run) else {
+            return;
+        };
+        let run_state = run.state_with(attempt.child.index, State::Queued);
+        let Some(child) = run.child(attempt.child.index) else {
+            return;
+        };
+        child.state = State::Queued;
+        child.link = None;
+        let requeue = Requeue { attempt, run_state, not_before_ms, why, at_ms: now_ms() };
+        let receipt = self.context.writer.requeue(requeue).await;
+        self.commit(async move {
+            match receipt.await {
+                Ok(()) => Done::Requeued(attempt.child, not_before_ms),
+                Err(error) => {
+                    tracing::error!(%attempt, %error, "a child could not be queued again; it waits for the next start");
+                    Done::Other
+                }
+            }
+        });
+    }
+}
+
+impl Start {
+    async fn run(self, report: mpsc::Sender<Event>) {
+        let attempt = self.attempt;
+        let event = match self.go().await {
+            Ok(shim) => Event::Spawned(attempt, Box::new(shim)),
+            Err(Refusal::Unprepared(error)) => Event::NotPrepared(attempt, error),
+            Err(Refusal::Elsewhere) => Event::NotBegun(attempt),
+            Err(Refusal::Unspawned(error)) => Event::NotSpawned(attempt, error),
+        };
+        // A hub that is gone has stopped; the next start finds the attempt in the store.
+        report.send(event).await.ok();
+    }
+
+    async fn go(self) -> Result<Shim, Refusal> {
+        let material = self.material().await.map_err(Refusal::Unprepared)?;
+        let request = self.request(&material).map_err(Refusal::Unprepared)?;
+        let instructions = material.plan.instructions.clone();
+        let places = self.context.places.clone();
+        let prepared = tokio::task::spawn_blocking(move || places.prepare(&request, &instructions)).await;
+        let folder = prepared
+            .map_err(|error| Refusal::Unprepared(error.to_string()))?
+            .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
+        self.begin().await?;
+        let spawned = tokio::task::spawn_blocking(move || spawn::spawn(&folder)).await;
+        let shim = spawned
+            .map_err(|error| Refusal::Unspawned(error.to_string()))?
+            .map_err(|error| Refusal::Unspawned(format!("the shim cannot be started: {error}")))?;
+        let stored = Spawned { attempt: self.attempt, pid: shim.pid, pid_start: shim.started };
+        let receipt = self.context.writer.spawned(stored).await;
+        // The start does not wait for it: the pid only helps a later daemon, which looks at the lock first.
+        tokio::spawn(async move {
+            if let Err(error) = receipt.await {
+                tracing::warn!(%error, "the shim's process id could not be stored");
+            }
+        });
+        Ok(shim)
+    }
+
+    async fn begin(&self) -> Result<(), Refusal> {
+        let begin = NewAttempt {
+            attempt: self.attempt,
+            kind: AttemptKind::First,
+            lease: self.lease.clone(),
+            boot: self.context.boot.clone(),
+            run_state: self.run_state,
+            at_ms: now_ms(),
+        };
+        match self.context.writer.begin_attempt(begin).await.await {
+            Ok(Begun::Started) => Ok(()),
+            Ok(Begun::Elsewhere { .. }) => Err(Refusal::Elsewhere),
+            Err(error) => Err(Refusal::Unprepared(format!("the attempt could not be stored: {error}"))),
+        }
+    }
+
+    async fn material(&self) -> Result<Arc<Material>, String> {
+        if let Some(material) = &self.material {
+            return Ok(Arc::clone(material));
+        }
+        let reader = &self.context.reader;
+        let child = self.attempt.child;
+        let run = reader.run(child.run).await.map_err(|error| error.to_string())?;
+        let mut children = run.map(|run| run.children).unwrap_or_default().into_iter();
+        let plan =
+            children.find(|row| row.index == child.index).map(|row| row.plan).ok_or("the child is not stored")?;
+        let task = reader.task(child).await.map_err(|error| error.to_string())?.ok_or("the task is not stored")?;
+        Ok(Arc::new(Material { plan, task }))
+    }
+
+    fn request(&self, material: &Material) -> Result<Request, String> {
+        let plan = &material.plan;
+        let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
+        let places = &self.context.places;
+        let runtime = &plan.runtime.value;
+        let program = self.context.settings.program(runtime).ok_or_else(|| missing_runtime(runtime))?;
+        Ok(Request {
+            format: REQUEST_FORMAT,
+            attempt: self.attempt,
+            program,
+            directory: plan.workspace.directory.clone(),
+            root: plan.workspace.root.clone(),
+            identity: plan.workspace.identity,
+            exclusive: self.lease.is_some(),
+            environment: plan
+                .environment
+                .as_ref()
+                .map(|digest| crate::environment::path(&places.environments(), digest)),
+            umask: plan.umask,
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            thinking: plan.thinking.value.clone(),
+            tools: plan.tools.value.clone(),
+            task: task_text(&material.task, self),
+            answer: ANSWER.into(),
+            spool: places.spool(),
+            limits: plan.limits.value,
+        })
+    }
+}
+
+fn task_text(task: &Task, start: &Start) -> TaskText {
+    match task {
+        Task::Text(text) => TaskText::Inline(text.clone()),
+        Task::File => TaskText::File(crate::api::task_file(&start.context.places, start.attempt.child)),
+    }
+}
+
+fn missing_runtime(runtime: &str) -> String {
+    format!("the runtime {runtime} is not configured any more; set runtimes.{runtime}.command")
+}
+
+/// Why a start came to nothing.
+enum Refusal {
+    Unprepared(String),
+    Elsewhere,
+    Unspawned(String),
+}

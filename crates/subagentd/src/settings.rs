@@ -1,0 +1,247 @@
+//! The daemon's settings (design 12, decision N1): built-in values, the user's file, `SUBAGENTD_*`.
+//!
+//! One struct with one name per setting; origins and further layers come with the settings' own methods.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use config::{Config, Environment, File, FileFormat};
+use jiff::SignedDuration;
+use serde::Deserialize;
+use subagentd_core::plan::{Program, TimeLimits};
+
+/// Name of the file below the user's configuration folder.
+const FILE: &str = "subagentd/config.toml";
+/// Separates levels in the name of a variable: `SUBAGENTD_LIMITS__CHILDREN`. Variables without it (`SUBAGENTD_SOCKET`)
+/// are no settings.
+const LEVEL: &str = "__";
+
+/// The built-in layer, in the form of the file.
+const BUILT_IN: &str = r#"
+[limits]
+children = 4
+first_event = "2m"
+idle = "10m"
+tool_call = "60m"
+total = "4h"
+grace = "2s"
+
+[log]
+level = "info"
+
+[environment]
+only = []
+
+[runtimes]
+"#;
+
+/// Everything that can be set.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    /// Bounds of children.
+    pub limits: Limits,
+    /// Log output.
+    pub log: Log,
+    /// What of the client's environment a child gets.
+    pub environment: EnvironmentSettings,
+    /// Child programs by name.
+    pub runtimes: BTreeMap<String, Runtime>,
+    /// The runtime of a launch that names none; absent lets the daemon choose.
+    pub default_runtime: Option<String>,
+}
+
+/// Bounds of children. Durations are written like `90s`, `10m`, `1h 30m`, `250ms`; zero means no limit.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Limits {
+    /// Children at once, at least 1.
+    pub children: usize,
+    /// From the start of a child to its first event.
+    pub first_event: SignedDuration,
+    /// Between two events, not counted while a tool call is open.
+    pub idle: SignedDuration,
+    /// For one tool call.
+    pub tool_call: SignedDuration,
+    /// For a whole attempt.
+    pub total: SignedDuration,
+    /// Between two means of ending a child.
+    pub grace: SignedDuration,
+}
+
+/// Log output.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Log {
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+}
+
+/// What of the client's environment a child gets.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EnvironmentSettings {
+    /// Names that may pass; empty means all but the documented list (A11).
+    pub only: Vec<String>,
+}
+
+/// A child program.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Runtime {
+    /// The program and its first arguments.
+    pub command: Vec<String>,
+}
+
+/// Why settings could not be read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SettingsError {
+    /// A file or variable is wrong; the text of the library names file and key.
+    #[error("{0}; correct the value or remove it")]
+    Wrong(#[from] config::ConfigError),
+    /// A value has the right type and no meaning.
+    #[error("the setting {key} is {value}; {allowed}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        allowed: &'static str,
+    },
+}
+
+impl Settings {
+    /// Reads all layers. `variables` are those of the process.
+    ///
+    /// # Errors
+    /// When a file or a variable cannot be understood, with its name and key.
+    pub(crate) fn read(
+        configuration: Option<&Path>,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, SettingsError> {
+        let ours = variables.filter(|(name, _)| name.starts_with("SUBAGENTD_") && name.contains(LEVEL)).collect();
+        let mut layers = Config::builder().add_source(File::from_str(BUILT_IN, FileFormat::Toml));
+        if let Some(folder) = configuration {
+            layers = layers.add_source(File::from(folder.join(FILE)).format(FileFormat::Toml).required(false));
+        }
+        let environment = Environment::with_prefix("SUBAGENTD").prefix_separator("_").separator(LEVEL);
+        let environment = environment.try_parsing(true).source(Some(ours));
+        let settings: Self = layers.add_source(environment).build()?.try_deserialize()?;
+        settings.check()?;
+        Ok(settings)
+    }
+
+    fn check(&self) -> Result<(), SettingsError> {
+        let wrong = |key: &str, value: &dyn std::fmt::Display, allowed| {
+            Err(SettingsError::Value { key: key.to_owned(), value: value.to_string(), allowed })
+        };
+        if self.limits.children == 0 {
+            return wrong("limits.children", &0, "it must be at least 1");
+        }
+        for (key, duration) in self.limits.durations() {
+            if duration.is_negative() {
+                return wrong(&format!("limits.{key}"), &duration, "a duration must not be negative");
+            }
+        }
+        for (name, runtime) in &self.runtimes {
+            if runtime.command.first().is_none_or(String::is_empty) {
+                return wrong(
+                    &format!("runtimes.{name}.command"),
+                    &"empty",
+                    "it must be a list that begins with a program",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// The time limits of a child whose launch names none.
+    #[must_use]
+    pub(crate) fn time_limits(&self) -> TimeLimits {
+        TimeLimits {
+            first_event_ms: milliseconds(self.limits.first_event),
+            idle_ms: milliseconds(self.limits.idle),
+            tool_call_ms: milliseconds(self.limits.tool_call),
+            total_ms: milliseconds(self.limits.total),
+            grace_ms: milliseconds(self.limits.grace),
+        }
+    }
+
+    /// The program of a runtime; `offline` is always there, as part of this very program.
+    #[must_use]
+    pub(crate) fn program(&self, runtime: &str) -> Option<Program> {
+        let configured = self.runtimes.get(runtime).and_then(|runtime| {
+            let (program, args) = runtime.command.split_first()?;
+            Some(Program { path: PathBuf::from(program), args: args.to_vec() })
+        });
+        let built_in = || Program { path: PathBuf::from("/proc/self/exe"), args: vec![OFFLINE.to_owned()] };
+        configured.or_else(|| (runtime == OFFLINE).then(built_in))
+    }
+}
+
+/// The runtime that needs no model.
+pub(crate) const OFFLINE: &str = "offline";
+
+impl Limits {
+    fn durations(&self) -> [(&'static str, SignedDuration); 5] {
+        [
+            ("first_event", self.first_event),
+            ("idle", self.idle),
+            ("tool_call", self.tool_call),
+            ("total", self.total),
+            ("grace", self.grace),
+        ]
+    }
+}
+
+fn milliseconds(duration: SignedDuration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(list: &[(&str, &str)]) -> Vec<(String, String)> {
+        list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    #[test]
+    fn built_in_values_are_those_of_the_design() {
+        let settings =
+            Settings::read(None, variables(&[("SUBAGENTD_SOCKET", "/x"), ("PATH", "/bin")]).into_iter()).unwrap();
+        let limits = settings.time_limits();
+        assert_eq!(settings.limits.children, 4);
+        assert_eq!((limits.first_event_ms, limits.idle_ms), (120_000, 600_000));
+        assert_eq!((limits.tool_call_ms, limits.total_ms, limits.grace_ms), (3_600_000, 14_400_000, 2_000));
+        assert_eq!(settings.program(OFFLINE).unwrap().args, ["offline"]);
+        assert_eq!(settings.program("pi"), None);
+    }
+
+    #[test]
+    fn later_layers_win_and_wrong_ones_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(FILE);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(
+            &file,
+            "[limits]\nchildren = 2\nidle = \"250ms\"\n[runtimes.pi]\ncommand = [\"/opt/pi\", \"--x\"]\n",
+        )
+        .unwrap();
+        let read = |list: &[(&str, &str)]| Settings::read(Some(folder.path()), variables(list).into_iter());
+        let settings = read(&[("SUBAGENTD_LIMITS__CHILDREN", "7")]).unwrap();
+        assert_eq!((settings.limits.children, settings.time_limits().idle_ms), (7, 250));
+        assert_eq!(settings.program("pi").unwrap().path, Path::new("/opt/pi"));
+
+        std::fs::write(&file, "[limits]\nchildrens = 2\n").unwrap();
+        let error = read(&[]).unwrap_err().to_string();
+        assert!(error.contains("childrens"), "{error}");
+        std::fs::write(&file, "[limits]\nidle = \"soon\"\n").unwrap();
+        let error = read(&[]).unwrap_err().to_string();
+        assert!(error.contains("limits.idle") && error.contains("config.toml"), "{error}");
+        std::fs::write(&file, "").unwrap();
+        let error = read(&[("SUBAGENTD_LIMITS__CHILDREN", "0")]).unwrap_err().to_string();
+        assert!(error.contains("limits.children"), "{error}");
+    }
+}
