@@ -1,0 +1,91 @@
+//! `inbox`: what ended and was not seen yet.
+
+use subagentd_proto::inbox::{AckParams, AckResponse, ListParams, ListResponse, Notice};
+use subagentd_proto::limits::{ACK_NUMBERS, PAGE_ROWS};
+use subagentd_proto::method::{InboxAck, InboxList};
+
+use crate::args::{Ack, Inbox, InboxAction};
+use crate::connection::{Caller, Daemon};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Screen;
+use crate::render::inbox as render;
+use crate::render::time::Clock;
+
+pub(crate) async fn inbox(args: Inbox, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
+    let daemon = Daemon::reach_stored(caller).await?;
+    match args.action {
+        None => show(daemon.as_ref(), args.all, screen).await,
+        Some(InboxAction::Ack(ack)) => acknowledge(daemon.as_ref(), ack, screen).await,
+    }
+}
+
+/// One page, the oldest first: whoever has more unseen notices than that acknowledges some, then looks again.
+async fn show(daemon: Option<&Daemon<'_>>, all: bool, screen: &Screen) -> Result<Exit, Failure> {
+    let response = match daemon {
+        Some(daemon) => page(daemon, None, all).await?,
+        None => ListResponse { notices: Vec::new(), next_after: None },
+    };
+    screen.result(&response, || {
+        if response.notices.is_empty() {
+            "Nothing new.\n".to_owned()
+        } else {
+            render::inbox(&response, screen, &Clock::local())
+        }
+    })?;
+    if response.next_after.is_some() {
+        screen.note(&format!("There are more than {PAGE_ROWS}; later ones are not shown."));
+    }
+    if !all && !response.notices.is_empty() {
+        screen.note(
+            "Read an answer with `subagentd-cli result RUN`, mark all as seen with `subagentd-cli inbox ack --all`.",
+        );
+    }
+    Ok(Exit::Succeeded)
+}
+
+async fn acknowledge(daemon: Option<&Daemon<'_>>, ack: Ack, screen: &Screen) -> Result<Exit, Failure> {
+    let mut acknowledged = 0;
+    if let Some(daemon) = daemon {
+        if ack.all {
+            acknowledged = acknowledge_all(daemon).await?;
+        } else {
+            for seqs in ack.seqs.chunks(ACK_NUMBERS) {
+                acknowledged += send(daemon, seqs.to_vec()).await?;
+            }
+        }
+    }
+    screen.result(&AckResponse { acknowledged }, || match acknowledged {
+        0 => "Nothing to mark: no such notice of yours was unseen.\n".to_owned(),
+        1 => "Marked 1 notice as seen.\n".to_owned(),
+        many => format!("Marked {many} notices as seen.\n"),
+    })?;
+    Ok(Exit::Succeeded)
+}
+
+/// Page after page, each only once: notices that come meanwhile are later ones and stop nothing.
+async fn acknowledge_all(daemon: &Daemon<'_>) -> Result<u64, Failure> {
+    let mut acknowledged = 0;
+    let mut after = None;
+    loop {
+        let response = page(daemon, after, false).await?;
+        let seqs: Vec<u64> = response.notices.iter().map(|notice: &Notice| notice.seq).collect();
+        if !seqs.is_empty() {
+            acknowledged += send(daemon, seqs).await?;
+        }
+        match response.next_after {
+            Some(next) if after.is_none_or(|after| next > after) => after = Some(next),
+            _ => return Ok(acknowledged),
+        }
+    }
+}
+
+async fn page(daemon: &Daemon<'_>, after: Option<u64>, acknowledged: bool) -> Result<ListResponse, Failure> {
+    let params = ListParams { after, limit: Some(PAGE_ROWS), acknowledged };
+    daemon.call::<InboxList>(params).await
+}
+
+async fn send(daemon: &Daemon<'_>, seqs: Vec<u64>) -> Result<u64, Failure> {
+    let params = AckParams { up_to: None, seqs };
+    Ok(daemon.call::<InboxAck>(params).await?.acknowledged)
+}

@@ -1,0 +1,33 @@
+//! One file for each command.
+
+mod agents;
+mod cancel;
+mod daemon;
+mod inbox;
+mod list;
+mod result;
+mod run;
+mod show;
+mod wait;
+
+use crate::args::{Cli, Command};
+use crate::connection::Caller;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Screen;
+
+/// Does what the command line says.
+pub(crate) async fn perform(cli: Cli, screen: &Screen) -> Result<Exit, Failure> {
+    let caller = Caller::new(cli.owner)?;
+    match cli.command {
+        Command::Run(args) => run::run(args, &caller, screen).await,
+        Command::List(args) => list::list(&args, &caller, screen).await,
+        Command::Show(args) => show::show(args, &caller, screen).await,
+        Command::Wait(args) => wait::wait(args, &caller, screen).await,
+        Command::Cancel(args) => cancel::cancel(args, &caller, screen).await,
+        Command::Result(args) => result::result(args, &caller, screen).await,
+        Command::Inbox(args) => inbox::inbox(args, &caller, screen).await,
+        Command::Agents => agents::agents(&caller, screen).await,
+        Command::Daemon { action } => daemon::daemon(&action, &caller, screen).await,
+    }
+}

@@ -1,0 +1,191 @@
+//! Why a command could not do what it says: what happened, what to do, and the exit code that goes with it.
+
+use serde_json::{Value, json};
+use subagentd_proto::error::{At, Fault, Kind};
+
+use crate::exit::Exit;
+
+/// The word for a connection that broke under a call.
+pub(crate) const LOST: &str = "connectionLost";
+
+/// The end of a command that went wrong.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Whoever read our output has enough. Not an error: the program ends without a word.
+    PipeClosed,
+    /// Something to tell.
+    Problem(Box<Problem>),
+}
+
+/// What is told of a failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) exit: Exit,
+    /// The stable word: `data.kind` of the daemon, or one of this program's own.
+    pub(crate) kind: String,
+    /// What happened.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) hint: Option<String>,
+    pub(crate) retryable: bool,
+    pub(crate) at: Option<At>,
+    /// The run that it concerns, when one is known.
+    pub(crate) run: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(exit: Exit, kind: &str, message: impl Into<String>) -> Self {
+        Self { exit, kind: kind.to_owned(), message: message.into(), hint: None, retryable: false, at: None, run: None }
+    }
+
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn run(mut self, run: impl Into<String>) -> Self {
+        self.run = Some(run.into());
+        self
+    }
+
+    /// Whether the connection broke under a call: what was asked for may or may not have been done.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.kind == LOST
+    }
+
+    /// The lines for standard error.
+    pub(crate) fn text(&self) -> String {
+        // Who pressed Ctrl-C knows that it was no fault.
+        let mark = if self.exit == Exit::ByUser { "" } else { "error: " };
+        let mut text = format!("{mark}{}", self.message);
+        if let Some(at) = &self.at {
+            text.push_str(&format!(" ({})", place(at)));
+        }
+        text.push('\n');
+        if let Some(hint) = &self.hint {
+            text.push_str(hint);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// The document for standard output.
+    pub(crate) fn document(&self) -> Value {
+        let mut error = json!({"kind": self.kind, "message": self.message, "retryable": self.retryable});
+        if let Some(error) = error.as_object_mut() {
+            if let Some(hint) = &self.hint {
+                error.insert("hint".to_owned(), json!(hint));
+            }
+            if let Some(at) = &self.at {
+                error.insert("at".to_owned(), json!(at));
+            }
+            if let Some(run) = &self.run {
+                error.insert("run".to_owned(), json!(run));
+            }
+        }
+        json!({ "error": error })
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Self {
+        Self::Problem(Box::new(problem))
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        let hint = hint_of(fault.kind);
+        Self::Problem(Box::new(Problem {
+            exit: Exit::of_kind(fault.kind),
+            kind: word(fault.kind),
+            message: fault.message,
+            hint: hint.map(str::to_owned),
+            retryable: fault.kind.retryable(),
+            at: fault.at,
+            run: None,
+        }))
+    }
+}
+
+/// The wrong use of the command line that only we can see, not the argument parser.
+pub(crate) fn usage(message: impl Into<String>) -> Failure {
+    Problem::new(Exit::Usage, "usage", message).into()
+}
+
+/// The command that helps, where there is one that the daemon's sentence cannot know.
+const fn hint_of(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::UnknownAgent => Some("See `subagentd-cli agents` for those that can be launched."),
+        Kind::NotFound | Kind::Ambiguous => Some("See `subagentd-cli list` for the runs there are."),
+        Kind::NoResult => Some("See `subagentd-cli show RUN` for how it stands."),
+        Kind::Protocol | Kind::MethodNotFound => {
+            Some("The daemon is of another version: `subagentd-cli daemon stop`, then try again. Runs go on.")
+        }
+        _ => None,
+    }
+}
+
+fn word(kind: Kind) -> String {
+    match serde_json::to_value(kind) {
+        Ok(Value::String(word)) => word,
+        _ => "unknown".to_owned(),
+    }
+}
+
+fn place(at: &At) -> String {
+    let mut place = at.path.clone();
+    for number in [at.line, at.column].into_iter().flatten() {
+        place.push_str(&format!(":{number}"));
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(failure: Failure) -> Problem {
+        match failure {
+            Failure::Problem(problem) => *problem,
+            Failure::PipeClosed => panic!("no problem"),
+        }
+    }
+
+    #[test]
+    fn a_fault_keeps_its_word_and_gets_a_hint() {
+        let problem = problem(Fault::new(Kind::UnknownAgent, "There is no agent \"explroe\".").into());
+        assert_eq!(problem.exit, Exit::Refused);
+        assert_eq!(
+            problem.text(),
+            "error: There is no agent \"explroe\".\nSee `subagentd-cli agents` for those that can be launched.\n"
+        );
+        assert_eq!(
+            problem.document(),
+            json!({"error": {
+                "kind": "unknownAgent",
+                "message": "There is no agent \"explroe\".",
+                "retryable": false,
+                "hint": "See `subagentd-cli agents` for those that can be launched.",
+            }})
+        );
+    }
+
+    #[test]
+    fn a_place_in_a_file_is_told() {
+        let mut fault = Fault::new(Kind::AgentBroken, "`tools` is no list");
+        fault.at = Some(At { path: "/a/explore.md".to_owned(), line: Some(3), column: Some(8) });
+        let problem = problem(fault.into());
+        assert_eq!(problem.text(), "error: `tools` is no list (/a/explore.md:3:8)\n");
+        assert_eq!(problem.document()["error"]["at"], json!({"path": "/a/explore.md", "line": 3, "column": 8}));
+    }
+
+    #[test]
+    fn a_retryable_refusal_says_so() {
+        let problem = problem(Fault::new(Kind::Overloaded, "The queue is full.").into());
+        assert_eq!(problem.document()["error"]["retryable"], true);
+        assert_eq!(problem.exit, Exit::Refused);
+    }
+}

@@ -1,0 +1,49 @@
+//! Ctrl-C while waiting: the wait ends, never the run.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::exit::Exit;
+use crate::failure::{Failure, Problem};
+use crate::render::words;
+
+/// Ctrl-C, from here on.
+#[derive(Debug)]
+pub(crate) struct Interrupt(Signal);
+
+impl Interrupt {
+    /// Takes the signal over from the default, which would end the program without a word.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        signal(SignalKind::interrupt())
+            .map(Self)
+            .map_err(|error| Problem::new(Exit::Failed, "internal", format!("Ctrl-C cannot be caught: {error}")).into())
+    }
+
+    /// Cancel-safe: a signal that comes while nobody asks is told at the next call.
+    pub(crate) async fn pressed(&mut self) {
+        // `None` would mean that the runtime is going away, together with whoever asks.
+        if self.0.recv().await.is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// `work`, unless Ctrl-C comes first; then what is told about `run`.
+    pub(crate) async fn or<T>(
+        &mut self,
+        run: &str,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            done = work => done,
+            () = self.pressed() => Err(goes_on(run)),
+        }
+    }
+}
+
+/// What is told when the user stops waiting for a run.
+pub(crate) fn goes_on(run: &str) -> Failure {
+    let name = words::ending(run);
+    Problem::new(Exit::ByUser, "interrupted", format!("Run {name} goes on."))
+        .hint(format!("Wait for it with `subagentd-cli wait {name}`, end it with `subagentd-cli cancel {name}`."))
+        .run(run)
+        .into()
+}

@@ -1,0 +1,13 @@
+//! From wire types to text for people: pure functions, so that every screen is a table in a test.
+
+pub(crate) mod agents;
+pub(crate) mod daemon;
+pub(crate) mod fields;
+pub(crate) mod inbox;
+pub(crate) mod list;
+pub(crate) mod run;
+#[cfg(test)]
+pub(crate) mod samples;
+pub(crate) mod table;
+pub(crate) mod time;
+pub(crate) mod words;

@@ -1,0 +1,99 @@
+//! Aligned columns without lines around them.
+
+use comfy_table::{Cell, Color, ColumnConstraint, ContentArrangement, Row, Table, presets};
+use subagentd_proto::run::State;
+
+use super::words;
+use crate::output::Screen;
+
+/// Cells are cut where the width ends, not at the last word that fits: no cleaned text holds this character.
+const NO_DELIMITER: char = '\u{1f}';
+
+/// A table whose last column takes what is left of the width; longer content is cut with `…`.
+pub(crate) struct Columns {
+    table: Table,
+    columns: usize,
+}
+
+impl Columns {
+    pub(crate) fn new(screen: &Screen, header: &[&str]) -> Self {
+        let mut table = Table::new();
+        table
+            .load_style(presets::NOTHING)
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_truncation_indicator("…")
+            .set_delimiter(NO_DELIMITER)
+            .force_no_tty()
+            .set_width(screen.width)
+            .set_header(header.iter().map(Cell::new).collect::<Vec<_>>());
+        if screen.color {
+            table.enforce_styling();
+        }
+        Self { table, columns: header.len() }
+    }
+
+    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
+        let mut row = Row::from(cells);
+        row.max_height(1);
+        self.table.add_row(row);
+    }
+
+    /// The lines, each ended by a line feed.
+    pub(crate) fn text(mut self) -> String {
+        let last = self.columns.saturating_sub(1);
+        for column in self.table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        for index in 0..last {
+            if let Some(column) = self.table.column_mut(index) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+        if let Some(column) = self.table.column_mut(last) {
+            column.set_padding((0, 0));
+        }
+        let mut text = String::new();
+        for line in self.table.lines() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A cell of plain text.
+pub(crate) fn plain(text: &str) -> Cell {
+    Cell::new(words::line(text))
+}
+
+/// A state, coloured by whether it needs somebody.
+pub(crate) fn state(state: State) -> Cell {
+    let cell = Cell::new(words::state(state));
+    match state {
+        State::Succeeded => cell.fg(Color::Green),
+        State::Failed | State::Rejected | State::TimedOut | State::BudgetExhausted | State::Interrupted => {
+            cell.fg(Color::Red)
+        }
+        State::Running | State::Starting => cell.fg(Color::Cyan),
+        State::Paused => cell.fg(Color::Yellow),
+        State::Queued | State::Cancelled | State::Unknown => cell,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_there_only_when_wanted() {
+        let mut screen = Screen { json: false, width: 80, color: true, terminal: true };
+        let draw = |screen: &Screen| {
+            let mut columns = Columns::new(screen, &["STATE", "REST"]);
+            columns.row(vec![state(State::Failed), plain("x")]);
+            columns.text()
+        };
+        assert!(draw(&screen).contains('\u{1b}'), "{:?}", draw(&screen));
+        screen.color = false;
+        assert_eq!(draw(&screen), "STATE   REST\nfailed  x\n");
+    }
+}

@@ -1,0 +1,175 @@
+//! Words and figures that several screens share.
+
+use subagentd_proto::run::{Reference, State, Waits};
+
+use super::time::Clock;
+
+/// Every state with its word, in the order of a run's life.
+pub(crate) const STATES: [(State, &str); 11] = [
+    (State::Queued, "queued"),
+    (State::Starting, "starting"),
+    (State::Running, "running"),
+    (State::Paused, "paused"),
+    (State::Succeeded, "succeeded"),
+    (State::Failed, "failed"),
+    (State::Cancelled, "cancelled"),
+    (State::TimedOut, "timed_out"),
+    (State::BudgetExhausted, "budget_exhausted"),
+    (State::Interrupted, "interrupted"),
+    (State::Rejected, "rejected"),
+];
+
+/// Thinking levels, as `run/launch` takes them.
+pub(crate) const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// Hex digits of a run's id that people see.
+const ENDING: usize = 8;
+
+pub(crate) fn state(state: State) -> &'static str {
+    STATES.iter().find(|(known, _)| *known == state).map_or("unknown", |(_, word)| word)
+}
+
+pub(crate) fn state_of(word: &str) -> Option<State> {
+    STATES.iter().find(|(_, known)| *known == word).map(|(state, _)| *state)
+}
+
+/// The tail by which people name a run.
+pub(crate) fn ending(run: &str) -> &str {
+    run.len().checked_sub(ENDING).and_then(|at| run.get(at..)).unwrap_or(run)
+}
+
+/// One line without control characters: a title or task may hold sequences that move the cursor.
+pub(crate) fn line(text: &str) -> String {
+    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// `N B` under 1024, else KB or MB of 1024 with one decimal.
+pub(crate) fn size(bytes: u64) -> String {
+    const KB: u64 = 1024;
+    const MB: u64 = 1024 * KB;
+    match bytes {
+        0..KB => format!("{bytes} B"),
+        KB..MB => format!("{:.1} KB", tenths(bytes, KB)),
+        MB.. => format!("{:.1} MB", tenths(bytes, MB)),
+    }
+}
+
+// Exact below 2^53 bytes; no answer comes near.
+fn tenths(bytes: u64, unit: u64) -> f64 {
+    bytes as f64 / unit as f64
+}
+
+/// The line that stands for a child's answer.
+pub(crate) fn reference(reference: &Reference) -> String {
+    format!("Output saved to: {} ({}, {} lines)", reference.path, size(reference.bytes), reference.lines)
+}
+
+/// On whom a child waits.
+pub(crate) fn waits(waits: &Waits, clock: &Clock) -> String {
+    let since = waits.holder_since_ms.map(|at| format!(", there since {}", clock.at(at))).unwrap_or_default();
+    let on = match (waits.on.as_str(), &waits.holder) {
+        ("slot", _) => "a free slot".to_owned(),
+        ("scope", Some(holder)) => format!("run {} to finish in its directory{since}", ending(holder)),
+        ("scope", None) => "another writer to finish in its directory".to_owned(),
+        ("not-before", _) => "another daemon to finish in its directory".to_owned(),
+        (other, _) => line(other),
+    };
+    format!("waits for {on}; place {} in the queue", waits.place)
+}
+
+/// On whom a child waits, for one cell of a table.
+pub(crate) fn waits_short(waits: &Waits) -> String {
+    let on = match (waits.on.as_str(), &waits.holder) {
+        ("slot", _) => "a slot".to_owned(),
+        ("scope", Some(holder)) => ending(holder).to_owned(),
+        ("scope", None) => "a writer".to_owned(),
+        ("not-before", _) => "another daemon".to_owned(),
+        (other, _) => line(other),
+    };
+    format!("waits for {on} (place {})", waits.place)
+}
+
+/// `1 child`, `2 children`.
+pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        let table = [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1.0 KB"),
+            (1536, "1.5 KB"),
+            (1_048_576, "1.0 MB"),
+            (5_000_000_000, "4768.4 MB"),
+        ];
+        for (bytes, wanted) in table {
+            assert_eq!(size(bytes), wanted);
+        }
+    }
+
+    #[test]
+    fn the_reference_line_reads_the_same_everywhere() {
+        let at = Reference { path: "/s/runs/x/result.md".to_owned(), bytes: 2_150, lines: 41, sha256: String::new() };
+        assert_eq!(reference(&at), "Output saved to: /s/runs/x/result.md (2.1 KB, 41 lines)");
+    }
+
+    #[test]
+    fn states_are_the_words_of_the_wire() {
+        for (state, word) in STATES {
+            assert_eq!(serde_json::to_value(state).unwrap(), word);
+            assert_eq!(state_of(word), Some(state));
+            assert_eq!(super::state(state), word);
+        }
+        assert_eq!(state(State::Unknown), "unknown");
+    }
+
+    #[test]
+    fn endings_survive_short_and_odd_names() {
+        assert_eq!(ending("01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d"), "1a2b3c4d");
+        assert_eq!(ending("abc"), "abc");
+        assert_eq!(ending("ääää€€€"), "ääää€€€", "no cut inside a character");
+    }
+
+    #[test]
+    fn every_reason_to_wait_is_told() {
+        let clock = Clock::utc(1_700_000_600_000);
+        let holder = Some("01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d".to_owned());
+        let table = [
+            (
+                Waits { on: "slot".to_owned(), place: 3, holder: None, holder_since_ms: None },
+                "waits for a free slot; place 3 in the queue",
+                "waits for a slot (place 3)",
+            ),
+            (
+                Waits { on: "scope".to_owned(), place: 1, holder, holder_since_ms: Some(1_700_000_000_000) },
+                "waits for run 1a2b3c4d to finish in its directory, there since 22:13; place 1 in the queue",
+                "waits for 1a2b3c4d (place 1)",
+            ),
+            (
+                Waits { on: "not-before".to_owned(), place: 1, holder: None, holder_since_ms: None },
+                "waits for another daemon to finish in its directory; place 1 in the queue",
+                "waits for another daemon (place 1)",
+            ),
+            (
+                Waits { on: "moonrise".to_owned(), place: 1, holder: None, holder_since_ms: None },
+                "waits for moonrise; place 1 in the queue",
+                "waits for moonrise (place 1)",
+            ),
+        ];
+        for (waits, long, short) in table {
+            assert_eq!(super::waits(&waits, &clock), long);
+            assert_eq!(waits_short(&waits), short);
+        }
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        assert_eq!(line(" a\u{1b}[2Jb\nc\t "), "a [2Jb c");
+    }
+}
