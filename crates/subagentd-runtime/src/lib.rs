@@ -7,6 +7,7 @@ pub mod driver;
 pub mod files;
 pub mod folder;
 pub mod format;
+pub mod leftovers;
 pub mod process;
 pub mod shim;
 pub mod spawn;

@@ -28,8 +28,23 @@ fn stat_fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
 }
 
 // Numbered from 0 after the name: state is 0, the parent 1, the start time field 22 of the manual.
+const FIELD_STATE: usize = 0;
 const FIELD_PARENT: usize = 1;
 const FIELD_START: usize = 19;
+
+/// The parent of a process.
+#[must_use]
+pub fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat_fields(&stat)?.nth(FIELD_PARENT)?.parse().ok()
+}
+
+/// Whether there is no such process, or only what is left of one until it is reaped.
+#[must_use]
+pub fn is_gone(pid: u32) -> bool {
+    let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { return true };
+    stat_fields(&stat).and_then(|mut fields| fields.nth(FIELD_STATE)).is_none_or(|state| matches!(state, "Z" | "X"))
+}
 
 /// A descriptor that becomes readable when the process ends; `None` when it is gone or another one took its id.
 ///
@@ -47,7 +62,17 @@ pub fn watch(pid: u32, started: u64) -> io::Result<Option<OwnedFd>> {
     }
 }
 
-/// Direct children of the calling process, zombies included.
+/// Direct children of a process, zombies included; none where the kernel does not list them (CONFIG_PROC_CHILDREN).
+#[must_use]
+pub fn children_of(pid: u32) -> Vec<u32> {
+    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let lists = tasks.flatten().filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Direct children of a process with one thread, zombies included.
 ///
 /// # Errors
 /// When `/proc` cannot be read.
@@ -57,17 +82,21 @@ pub fn direct_children() -> io::Result<Vec<Pid>> {
     if let Ok(list) = fs::read_to_string(format!("/proc/self/task/{own}/children")) {
         return Ok(list.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)).collect());
     }
+    children_of_all_threads()
+}
+
+/// Direct children of the calling process, whichever thread started them, zombies included.
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn children_of_all_threads() -> io::Result<Vec<Pid>> {
+    let own = std::process::id();
     let mut children = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let Ok(pid) = entry?.file_name().to_string_lossy().parse::<i32>() else {
             continue;
         };
-        // A process that went away while we looked has no file any more.
-        let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else {
-            continue;
-        };
-        let parent = stat_fields(&stat).and_then(|mut fields| fields.nth(FIELD_PARENT)?.parse::<u32>().ok());
-        if parent == Some(own) {
+        if u32::try_from(pid).ok().and_then(parent) == Some(own) {
             children.extend(Pid::from_raw(pid));
         }
     }
@@ -104,12 +133,10 @@ mod tests {
     #[test]
     fn children_are_listed() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
-        // A test thread's children stand in its own task's list, so the fallback is what can be tested here.
-        let listed = direct_children().unwrap();
+        let listed = children_of_all_threads().unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
-        let main_thread_only = fs::read_to_string(format!("/proc/self/task/{}/children", std::process::id())).is_ok();
-        assert!(listed.contains(&pid) || main_thread_only, "{listed:?} lacks {pid:?}");
+        assert!(listed.contains(&pid), "{listed:?} lacks {pid:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! Starting a shim, by the daemon (design 2, lock hand-over).
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,8 +8,10 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use crate::{files, folder, process};
 
@@ -34,6 +37,8 @@ pub struct Shim {
 /// # Errors
 /// When the lock is held or the program cannot be started.
 pub fn spawn(attempt: &Path) -> io::Result<Shim> {
+    // Nobody is reaped and no child is taken for an orphan until the new one is known.
+    let mut shims = shims();
     let lock = folder::take_lock(attempt)?;
     let (control, theirs) = UnixStream::pair()?;
     let log = files::append_file_in(files::open_folder(attempt)?, folder::SHIM_LOG)?;
@@ -43,6 +48,7 @@ pub fn spawn(attempt: &Path) -> io::Result<Shim> {
     command.stdin(Stdio::from(lock)).stdout(Stdio::from(OwnedFd::from(theirs))).stderr(Stdio::from(log));
     let child = command.spawn()?;
     let pid = child.id();
+    shims.insert(pid);
     // The command owns the daemon's copies of the lock and of the far end of the connection.
     drop(command);
     let id = pid_of(pid)?;
@@ -56,11 +62,63 @@ fn pid_of(pid: u32) -> io::Result<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other(format!("{pid} is no process id")))
 }
 
-/// Reaps an ended shim, so that no zombie stays. Shims of an earlier daemon are nobody's children of ours: that is fine.
-pub fn reap(pidfd: &OwnedFd) {
-    use std::os::fd::AsFd as _;
-    // Not our child, or reaped already: nothing to do in either case.
-    rustix::process::waitid(WaitId::PidFd(pidfd.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG).ok();
+/// Children of this daemon that are shims; all others were handed to it when their shim died.
+static SHIMS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn shims() -> MutexGuard<'static, BTreeSet<u32>> {
+    // A panic left the set as it was: still right.
+    SHIMS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reaps every ended child of the daemon: shims, and orphans that it adopted. Waits for a spawn under way. To be called
+/// at each SIGCHLD; nobody else in the daemon waits for children.
+pub fn reap() {
+    let mut shims = shims();
+    while let Ok(Some((pid, _))) = rustix::process::wait(WaitOptions::NOHANG) {
+        if let Ok(pid) = u32::try_from(pid.as_raw_nonzero().get()) {
+            shims.remove(&pid);
+        }
+    }
+}
+
+/// Kills the daemon's children that are no shims; gives those that were alive.
+pub(crate) fn kill_adopted() -> Vec<u32> {
+    if !ADOPTS.load(Ordering::Relaxed) {
+        return Vec::new();
+    }
+    let shims = shims();
+    let children = process::children_of_all_threads().unwrap_or_default();
+    let of_ours = children.into_iter().filter_map(|pid| Some((pid, u32::try_from(pid.as_raw_nonzero().get()).ok()?)));
+    let orphans = of_ours.filter(|(_, number)| !shims.contains(number) && !process::is_gone(*number));
+    orphans
+        .map(|(pid, number)| {
+            // Not reaped while the set is locked, so the id is still its own.
+            rustix::process::kill_process(pid, Signal::KILL).ok();
+            number
+        })
+        .collect()
+}
+
+/// Whether this process takes in the orphans of its shims.
+static ADOPTS: AtomicBool = AtomicBool::new(false);
+
+/// Makes the daemon the parent of what its shims leave when they are killed.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn adopt_orphans() -> io::Result<()> {
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    ADOPTS.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The process that listens on an attempt's control socket, which is its shim.
+///
+/// # Errors
+/// When nobody listens, or the shim is gone.
+pub fn listener(attempt: &Path) -> io::Result<OwnedFd> {
+    let peer = rustix::net::sockopt::socket_peercred(connect(attempt)?)?;
+    Ok(rustix::process::pidfd_open(peer.pid, PidfdFlags::empty())?)
 }
 
 /// Connects to the control socket of a live shim, from any path length (design 7).

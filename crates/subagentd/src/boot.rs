@@ -13,7 +13,7 @@ use subagentd_ipc::place::{Environment, Place};
 use subagentd_ipc::serve::{Handle as ServerHandle, Server};
 use subagentd_ipc::socket::{Address, Bound, LockError, StateLock, bind_private};
 use subagentd_runtime::folder::Places;
-use subagentd_runtime::process;
+use subagentd_runtime::{process, spawn};
 use subagentd_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -124,6 +124,7 @@ async fn run(place: Place, settings: Settings) -> anyhow::Result<()> {
     let places = Places::new(&place.state);
     places.make().with_context(|| format!("the folders below {} cannot be made", place.state.display()))?;
     let stop = CancellationToken::new();
+    adopt(stop.clone())?;
     let runtimes = Runtimes::find(&settings);
     let context = Arc::new(Context {
         places,
@@ -157,6 +158,21 @@ async fn run(place: Place, settings: Settings) -> anyhow::Result<()> {
     store.close().await.context("the store could not be closed cleanly; nothing that was committed is lost")?;
     hub_end.context("the hub failed")?;
     served.context("the server failed")?
+}
+
+/// Takes in what shims leave when they are killed, and reaps every child from now on.
+fn adopt(stop: CancellationToken) -> anyhow::Result<()> {
+    spawn::adopt_orphans().context("the kernel does not let the daemon take in orphans")?;
+    let mut ended = signal(SignalKind::child())?;
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = ended.recv() => spawn::reap(),
+            }
+        }
+    });
+    Ok(())
 }
 
 /// Serves until the stop, and keeps the socket's path ours.

@@ -83,12 +83,18 @@ pub(crate) fn of_the_daemon(variables: impl Iterator<Item = (String, String)>) -
 /// As the system says.
 pub(crate) fn keep(folder: &Path, environment: &Environment) -> io::Result<String> {
     let bytes = serde_json::to_vec(environment)?;
-    let digest = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digest = digest(&bytes);
     let open = files::open_folder(folder)?;
     if files::open_file_in(&open, &digest).is_err() {
         write_once(&open, &digest, &bytes)?;
     }
     Ok(digest)
+}
+
+/// sha256, hex.
+#[must_use]
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write_once(folder: &impl std::os::fd::AsFd, digest: &str, bytes: &[u8]) -> io::Result<()> {

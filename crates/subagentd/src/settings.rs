@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use config::{Config, Environment, File, FileFormat};
 use jiff::SignedDuration;
@@ -166,6 +167,12 @@ impl Settings {
             total_ms: milliseconds(self.limits.total),
             grace_ms: milliseconds(self.limits.grace),
         }
+    }
+
+    /// The grace between two means of ending a child.
+    #[must_use]
+    pub(crate) fn grace(&self) -> Duration {
+        Duration::from_millis(milliseconds(self.limits.grace))
     }
 
     /// The program of a runtime; `offline` is always there, as part of this very program.

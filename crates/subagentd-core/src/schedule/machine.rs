@@ -19,6 +19,8 @@ pub struct Schedule {
     open: bool,
     now_ms: u64,
     live: HashMap<ChildId, Request>,
+    /// Children that hold their scope and no slot.
+    detained: HashMap<ChildId, Request>,
     places: HashMap<ChildId, Place>,
     queue: BTreeMap<Place, Request>,
     scopes: Scopes,
@@ -37,6 +39,7 @@ impl Schedule {
             open: true,
             now_ms: 0,
             live: HashMap::new(),
+            detained: HashMap::new(),
             places: HashMap::new(),
             queue: BTreeMap::new(),
             scopes: Scopes::default(),
@@ -97,6 +100,14 @@ impl Schedule {
             }
             Event::Ended { child } => {
                 self.stop(child);
+                self.let_go(child);
+            }
+            Event::Detained { child } => {
+                if let Some(request) = self.live.remove(&child)
+                    && request.scope.is_some()
+                {
+                    self.detained.insert(child, request);
+                }
             }
             Event::Requeued { child, not_before_ms } => {
                 if let Some(request) = self.stop(child) {
@@ -115,7 +126,7 @@ impl Schedule {
     }
 
     fn knows(&self, child: ChildId) -> bool {
-        self.live.contains_key(&child) || self.places.contains_key(&child)
+        self.live.contains_key(&child) || self.detained.contains_key(&child) || self.places.contains_key(&child)
     }
 
     fn enqueue(&mut self, request: Request) {
@@ -153,11 +164,21 @@ impl Schedule {
 
     fn stop(&mut self, child: ChildId) -> Option<Request> {
         let request = self.live.remove(&child)?;
+        self.release(&request);
+        Some(request)
+    }
+
+    fn let_go(&mut self, child: ChildId) {
+        if let Some(request) = self.detained.remove(&child) {
+            self.release(&request);
+        }
+    }
+
+    fn release(&mut self, request: &Request) {
         if let Some(scope) = request.scope {
-            self.scopes.line(scope).release(child);
+            self.scopes.line(scope).release(request.child);
             self.review(scope);
         }
-        Some(request)
     }
 
     /// Looks anew at whose turn it is in a scope, after anything about it has changed.

@@ -65,6 +65,12 @@ pub enum Event {
         /// The child.
         child: ChildId,
     },
+    /// A live child reached an end and left processes behind: its slot is free, its scope is not until it is named by
+    /// [`Event::Ended`].
+    Detained {
+        /// The child.
+        child: ChildId,
+    },
     /// A live child did not come to run after all and waits again, at its old position.
     Requeued {
         /// The child.

@@ -7,6 +7,8 @@ use super::{Effect, Event, Request, Waits, WaitsOn};
 pub(super) struct Live {
     pub(super) request: Request,
     since_ms: u64,
+    /// It has ended, and only its scope is still held.
+    pub(super) detained: bool,
 }
 
 pub(super) struct Model {
@@ -27,12 +29,17 @@ impl Model {
         match event {
             Event::Submitted(request) if !self.knows(request.child) => self.waiting.push(request),
             Event::Restored { request, since_ms } if !self.knows(request.child) => {
-                self.live.push(Live { request, since_ms });
+                self.live.push(Live { request, since_ms, detained: false });
             }
             Event::Submitted(_) | Event::Restored { .. } | Event::Tick => {}
             Event::Ended { child } => self.live.retain(|live| live.request.child != child),
+            Event::Detained { child } => {
+                self.live.retain(|live| live.request.child != child || live.detained || live.request.scope.is_some());
+                let named = self.live.iter_mut().find(|live| live.request.child == child);
+                named.into_iter().for_each(|live| live.detained = true);
+            }
             Event::Requeued { child, not_before_ms } => {
-                if let Some(at) = self.live.iter().position(|live| live.request.child == child) {
+                if let Some(at) = self.live.iter().position(|live| live.request.child == child && !live.detained) {
                     let request = self.live.remove(at).request;
                     self.waiting.push(Request { not_before_ms, ..request });
                 }
@@ -43,13 +50,13 @@ impl Model {
         }
         self.waiting.sort_by_key(|request| (request.position, request.child));
         let mut effects = Vec::new();
-        while self.open && self.live.len() < self.max_children {
+        while self.open && self.slots() < self.max_children {
             let Some(at) = (0..self.waiting.len()).find(|at| self.may_start(*at)) else {
                 break;
             };
             let request = self.waiting.remove(at);
             effects.push(Effect::Admit { child: request.child });
-            self.live.push(Live { request, since_ms: now_ms });
+            self.live.push(Live { request, since_ms: now_ms, detained: false });
         }
         let lacks_time = |at: &usize| !self.blocked(*at) && !self.due(*at);
         let times = (0..self.waiting.len()).filter(lacks_time);
@@ -75,6 +82,10 @@ impl Model {
             holder: holder.map(|live| live.request.child),
             holder_since_ms: holder.map(|live| live.since_ms),
         })
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        self.live.iter().filter(|live| !live.detained).count()
     }
 
     fn knows(&self, child: ChildId) -> bool {

@@ -34,6 +34,7 @@ fn any_event() -> impl Strategy<Value = Event> {
     let restored = (one.clone(), 0_u64..50)
         .prop_map(|(number, since_ms)| Event::Restored { request: any_request(number), since_ms });
     let ended = one.clone().prop_map(|number| Event::Ended { child: child(number) });
+    let detained = one.clone().prop_map(|number| Event::Detained { child: child(number) });
     let requeued = (one.clone(), not_before)
         .prop_map(|(number, not_before_ms)| Event::Requeued { child: child(number), not_before_ms });
     let withdrawn = one.prop_map(|number| Event::Withdrawn { child: child(number) });
@@ -41,6 +42,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         10 => submitted,
         1 => restored,
         8 => ended,
+        2 => detained,
         3 => requeued,
         2 => withdrawn,
         1 => Just(Event::AdmissionClosed),
@@ -75,11 +77,13 @@ fn admitted(effects: &[Effect]) -> Vec<ChildId> {
 struct Seen {
     waiting: BTreeMap<ChildId, Request>,
     live: BTreeMap<ChildId, Request>,
+    detained: BTreeMap<ChildId, Request>,
 }
 
 impl Seen {
     fn take(&mut self, event: Event) {
-        let known = |child| self.waiting.contains_key(child) || self.live.contains_key(child);
+        let places = [&self.waiting, &self.live, &self.detained];
+        let known = |child| places.iter().any(|place| place.contains_key(child));
         match event {
             Event::Submitted(request) if !known(&request.child) => {
                 self.waiting.insert(request.child, request);
@@ -89,6 +93,11 @@ impl Seen {
             }
             Event::Ended { child } => {
                 self.live.remove(&child);
+                self.detained.remove(&child);
+            }
+            Event::Detained { child } => {
+                let gone = self.live.remove_entry(&child);
+                self.detained.extend(gone.filter(|(_, request)| request.scope.is_some()));
             }
             Event::Requeued { child, .. } => self.waiting.extend(self.live.remove_entry(&child)),
             Event::Withdrawn { child } => {
@@ -121,7 +130,7 @@ proptest! {
             for number in 0..CHILDREN {
                 prop_assert_eq!(schedule.waits(child(number)), model.waits(child(number)), "child {}", number);
             }
-            prop_assert_eq!((schedule.queued(), schedule.live()), (model.waiting.len(), model.live.len()));
+            prop_assert_eq!((schedule.queued(), schedule.live()), (model.waiting.len(), model.slots()));
             let listed: Vec<_> = schedule.waiting().collect();
             let children = model.waiting.iter().map(|request| request.child);
             let asked: Vec<_> = children.map(|child| (child, model.waits(child).unwrap())).collect();
@@ -141,7 +150,7 @@ proptest! {
             for child in admitted(&effects) {
                 prop_assert!(seen.live.len() < limit, "{child} was admitted beside {} others", seen.live.len());
                 let request = seen.waiting.remove(&child).expect("only who waits is admitted");
-                let mut rivals = seen.live.values().filter(|other| conflict(&request, other));
+                let mut rivals = seen.live.values().chain(seen.detained.values()).filter(|other| conflict(&request, other));
                 prop_assert!(rivals.next().is_none(), "{child} was admitted beside a rival");
                 let mut passed = seen.waiting.values().filter(|other| conflict(&request, other));
                 prop_assert!(passed.all(|other| order(other) > order(&request)), "{child} overtook an earlier one");

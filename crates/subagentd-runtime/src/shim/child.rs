@@ -14,7 +14,7 @@ use super::setup::{Prepared, Setup};
 use subagentd_core::outcome::Exit;
 
 /// The variable that marks a child and everything it starts.
-const MARK: &str = "SUBAGENTD_ATTEMPT";
+pub(crate) const MARK: &str = "SUBAGENTD_ATTEMPT";
 
 /// A child process and our ends of its pipes.
 pub(super) struct Child {

@@ -7,6 +7,9 @@ const PASS: Duration = Duration::from_millis(10);
 /// For what outlives the child after a polite signal. Such processes belong to nobody: they get less time than a child.
 const TREE_GRACE: Duration = Duration::from_millis(500);
 
+/// The longest grace after the shim itself was told to end: three of them stay below the 8 s that a logout gives.
+const HURRY: Duration = Duration::from_secs(2);
+
 /// What the shim has to do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Means {
@@ -55,6 +58,13 @@ impl Ending {
     /// The dialect was asked to stop; it has the grace to settle.
     pub(super) fn asked(&mut self, now: Instant) {
         self.advance(Stage::Asked, now, self.grace);
+    }
+
+    /// The shim itself has to end soon: from now on every grace is short.
+    pub(super) fn hurry(&mut self, now: Instant) {
+        self.grace = self.grace.min(HURRY);
+        self.until = self.until.map(|until| until.min(now + HURRY));
+        self.asked(now);
     }
 
     /// The child settled: its input is closed at once, and it has the grace to leave.
@@ -135,6 +145,19 @@ mod tests {
         ending.asked(start + GRACE / 2);
         assert_eq!(ending.due(start + GRACE), Some(Means::CloseInput));
         assert_eq!(ending.settled(start + GRACE), None, "its input is closed already");
+    }
+
+    #[test]
+    fn a_shim_told_to_end_shortens_what_is_under_way() {
+        let start = Instant::now();
+        let mut ending = Ending::new(Duration::from_secs(60));
+        ending.asked(start);
+        ending.hurry(start);
+        let mut at = start;
+        for means in [Means::CloseInput, Means::Terminate, Means::Kill] {
+            at += HURRY;
+            assert_eq!(ending.due(at), Some(means));
+        }
     }
 
     #[test]

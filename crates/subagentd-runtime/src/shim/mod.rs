@@ -25,6 +25,8 @@ use subagentd_core::outcome::Outcome;
 use crate::format::End;
 use setup::{Ready, Setup};
 
+pub(crate) use child::MARK;
+
 /// Runs the attempt whose folder is given; the lock is standard input, the first control connection standard output.
 /// Gives the exit code, which nobody judges: the record does.
 #[must_use]

@@ -25,6 +25,8 @@ use crate::{folder, process};
 const CHUNK: usize = 64 * 1024;
 /// Rounds of one pipe before the others get their turn.
 const ROUNDS: usize = 16;
+/// Passes of killing in one turn of the loop.
+const KILL_PASSES: u32 = 64;
 /// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -283,8 +285,9 @@ impl Session<'_> {
             self.driver.cancel();
             self.ending.asked(Instant::now());
             self.take_events();
-        } else if cause == Reason::ShimTerminated {
-            self.ending.asked(Instant::now());
+        }
+        if cause == Reason::ShimTerminated {
+            self.ending.hurry(Instant::now());
         }
     }
 
@@ -297,20 +300,27 @@ impl Session<'_> {
         }
     }
 
+    /// Signals direct children only: their ids cannot change hands before we reap them.
     fn signal_children(&mut self, signal: Signal) {
         if self.settlement.is_some() && self.gone_at.is_none() {
             self.remark("child.lingered");
         } else if self.gone_at.is_some() {
             self.remark("tree.left-behind");
         }
-        match process::direct_children() {
-            // Direct children only: their ids cannot change hands before we reap them.
-            Ok(children) => children.into_iter().for_each(|child| {
-                rustix::process::kill_process(child, signal).ok();
-            }),
-            Err(error) => super::log(format_args!("the children cannot be listed: {error}")),
+        // Killing is repeated at once: what the killed had started is ours now, and a chain of processes that each start
+        // the next and go is only caught by being quick.
+        let passes = if signal == Signal::KILL { KILL_PASSES } else { 1 };
+        for _ in 0..passes {
+            match process::direct_children() {
+                Ok(children) if children.is_empty() => break,
+                Ok(children) => children.into_iter().for_each(|child| {
+                    // One that is gone by now needs no signal.
+                    rustix::process::kill_process(child, signal).ok();
+                }),
+                Err(error) => super::log(format_args!("the children cannot be listed: {error}")),
+            }
+            self.reap();
         }
-        self.reap();
     }
 
     fn remark(&mut self, code: &str) {

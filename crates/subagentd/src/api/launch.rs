@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use sha2::{Digest as _, Sha256};
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::plan::{Plan, Source};
@@ -79,8 +78,7 @@ fn check(params: &LaunchParams) -> Result<(), Fault> {
 /// What the caller asked, without what its host stated.
 fn digest(params: &LaunchParams) -> String {
     let asked = LaunchParams { key: None, capture: Default::default(), ..params.clone() };
-    let text = serde_json::to_vec(&asked).unwrap_or_default();
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    environment::digest(&serde_json::to_vec(&asked).unwrap_or_default())
 }
 
 /// A key that names a run is answered before anything is resolved: the agent may be gone by now.

@@ -1,5 +1,7 @@
 //! Cancels and waits.
 
+use std::time::Duration;
+
 use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::outcome::Outcome;
@@ -10,10 +12,13 @@ use tokio::sync::oneshot;
 
 use super::command::Cancelled;
 use super::live::Cancel;
-use super::{Done, Hub};
+use super::{Done, Event, Hub};
 use crate::clock::now_ms;
 
 type Reply = oneshot::Sender<Result<Cancelled, Fault>>;
+
+/// Beside the grace, for a shim to confirm a cancel.
+const CONFIRMATION: Duration = Duration::from_secs(1);
 
 /// A cancel whose commit came back.
 pub(super) struct Intended {
@@ -86,7 +91,7 @@ impl Hub {
     pub(super) fn on_intended(&mut self, intended: Intended) {
         let Intended { child: id, result, reply } = intended;
         let answer = match result {
-            Ok(store::Intended::Stored { number }) => Ok(self.send_cancel(id, number)),
+            Ok(store::Intended::Stored { number }) => Ok(self.note_cancel(id, number)),
             Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
             Err(error) => {
                 if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
@@ -100,24 +105,39 @@ impl Hub {
         }
     }
 
-    fn send_cancel(&mut self, id: ChildId, number: u32) -> Cancelled {
+    fn note_cancel(&mut self, id: ChildId, number: u32) -> Cancelled {
         let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) else {
             return Cancelled::Before(State::Cancelled);
         };
         child.cancel = Some(Cancel { number: Some(number), confirmed: false });
-        if let Some(link) = &child.link {
-            link.cancel(number);
-        }
-        Cancelled::Soon(child.state)
+        let (state, attempt) = (child.state, AttemptId { child: id, number: child.attempts });
+        self.send_cancel(attempt);
+        Cancelled::Soon(state)
     }
 
-    /// Sends again what a shim has not confirmed; it drops repeats.
-    pub(super) fn resend(&mut self, attempt: AttemptId) {
+    /// Sends a stored cancel that the shim has not confirmed; it drops repeats. A shim that does not confirm in time is
+    /// killed: it is not doing what it is there for.
+    pub(super) fn send_cancel(&mut self, attempt: AttemptId) {
+        let patience = self.context.settings.grace() + CONFIRMATION;
         let Some(child) = self.live(attempt) else { return };
-        if let Some(Cancel { number: Some(number), confirmed: false }) = child.cancel
+        let Some(Cancel { number: Some(number), confirmed: false }) = child.cancel else { return };
+        let Some(link) = &child.link else { return };
+        link.cancel(number);
+        let report = self.report.clone();
+        self.tasks.spawn(async move {
+            tokio::time::sleep(patience).await;
+            // A hub that is gone has stopped; the next one sends it again.
+            report.send(Event::CancelOverdue(attempt)).await.ok();
+        });
+    }
+
+    pub(super) fn on_cancel_overdue(&mut self, attempt: AttemptId) {
+        let Some(child) = self.live(attempt) else { return };
+        if child.cancel.is_some_and(|cancel| !cancel.confirmed)
             && let Some(link) = &child.link
         {
-            link.cancel(number);
+            tracing::warn!(%attempt, "the shim does not confirm its cancel and is killed");
+            link.kill();
         }
     }
 

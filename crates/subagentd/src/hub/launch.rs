@@ -86,7 +86,7 @@ impl Hub {
         let count = run.children.len();
         self.runs.insert(id, run);
         for index in indices.take(count) {
-            self.queue(id, index).await;
+            self.queue(id, index, None).await;
         }
         let first = ChildId { run: id, index: 0 };
         let state = self.runs.get(&id).map_or(State::Queued, LiveRun::state);
@@ -94,9 +94,9 @@ impl Hub {
     }
 
     /// Puts a waiting child into the schedule.
-    pub(super) async fn queue(&mut self, run: RunId, index: u32) {
+    pub(super) async fn queue(&mut self, run: RunId, index: u32, not_before_ms: Option<u64>) {
         if let Some(request) = self.runs.get(&run).and_then(|live| live.request(run, index)) {
-            self.step(schedule::Event::Submitted(request)).await;
+            self.step(schedule::Event::Submitted(schedule::Request { not_before_ms, ..request })).await;
         }
     }
 }

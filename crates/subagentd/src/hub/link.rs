@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use subagentd_core::id::AttemptId;
 use subagentd_runtime::format::{CONTROL_LINE, Order, Word};
-use subagentd_runtime::spawn::{self, Shim};
+use subagentd_runtime::spawn;
+use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use super::recover::{Look, look};
+use super::look::{Look, look};
 use super::{Context, Event};
 use crate::descriptors::readable;
 
@@ -25,55 +26,39 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Between two looks at the lock of a shim whose end nobody tells.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// A live shim. Dropping it lets its tasks end.
-pub(super) struct Link {
-    orders: mpsc::Sender<Order>,
-}
-
-/// A shim of an earlier daemon, as far as it could be found.
-pub(super) struct Adopted {
-    /// Readable once it has ended; without it its lock is looked at again and again.
-    pub(super) pidfd: Option<OwnedFd>,
+/// The attempt that a link is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subject {
+    /// Which attempt.
+    pub(super) attempt: AttemptId,
     /// Whether it was started in another boot of the machine.
     pub(super) other_boot: bool,
+    /// Its shim's process id and start time, if known.
+    pub(super) process: Option<(u32, u64)>,
+}
+
+/// A live shim. Dropping it lets the conversation end; its end is awaited all the same.
+pub(super) struct Link {
+    orders: mpsc::Sender<Order>,
+    pidfd: Option<Arc<AsyncFd<OwnedFd>>>,
 }
 
 impl Link {
-    /// Takes up a shim that this daemon started.
+    /// Takes up a shim. Without `control` it is connected to; without `pidfd` its lock is looked at again and again. One
+    /// that is gone already is found out by the first look.
     pub(super) fn new(
         context: Arc<Context>,
-        attempt: AttemptId,
-        shim: Shim,
-        report: mpsc::Sender<Event>,
-        tasks: &TaskTracker,
-    ) -> Self {
-        let own = Adopted { pidfd: Some(shim.pidfd), other_boot: false };
-        Self::over(context, attempt, own, Some(shim.control), report, tasks)
-    }
-
-    /// Takes up a shim that an earlier daemon started. One that is gone already is found out by the first look.
-    pub(super) fn adopted(
-        context: Arc<Context>,
-        attempt: AttemptId,
-        shim: Adopted,
-        report: mpsc::Sender<Event>,
-        tasks: &TaskTracker,
-    ) -> Self {
-        Self::over(context, attempt, shim, None, report, tasks)
-    }
-
-    fn over(
-        context: Arc<Context>,
-        attempt: AttemptId,
-        shim: Adopted,
+        subject: Subject,
         control: Option<std::os::unix::net::UnixStream>,
+        pidfd: Option<OwnedFd>,
         report: mpsc::Sender<Event>,
         tasks: &TaskTracker,
     ) -> Self {
         let (orders, queue) = mpsc::channel(ORDERS);
-        tasks.spawn(await_end(Arc::clone(&context), attempt, shim, report.clone()));
-        tasks.spawn(talk(context, attempt, control, queue, report));
-        Self { orders }
+        let pidfd = pidfd.and_then(|descriptor| readable(descriptor).ok()).map(Arc::new);
+        tasks.spawn(await_end(Arc::clone(&context), subject, pidfd.clone(), report.clone()));
+        tasks.spawn(talk(context, subject.attempt, control, queue, report));
+        Self { orders, pidfd }
     }
 
     /// Orders the shim to end its child.
@@ -81,25 +66,37 @@ impl Link {
         // Full or gone: see `ORDERS`.
         self.orders.try_send(Order::Cancel { intent }).ok();
     }
+
+    /// Kills a shim that does not do what it is there for. What it leaves is ended by the look that follows.
+    pub(super) fn kill(&self) {
+        if let Some(descriptor) = &self.pidfd {
+            // One that is gone by now needs no signal.
+            rustix::process::pidfd_send_signal(descriptor.get_ref(), rustix::process::Signal::KILL).ok();
+        }
+    }
 }
 
 /// Waits for the shim's end, then looks at lock and spool.
-async fn await_end(context: Arc<Context>, attempt: AttemptId, shim: Adopted, report: mpsc::Sender<Event>) {
-    if let Some(descriptor) = shim.pidfd.and_then(|descriptor| readable(descriptor).ok()) {
+async fn await_end(
+    context: Arc<Context>,
+    subject: Subject,
+    pidfd: Option<Arc<AsyncFd<OwnedFd>>>,
+    report: mpsc::Sender<Event>,
+) {
+    let attempt = subject.attempt;
+    if let Some(descriptor) = pidfd {
         // An error can only mean that the descriptor is of no use: the lock tells, too.
         descriptor.readable().await.map(drop).ok();
-        spawn::reap(descriptor.get_ref());
     }
     loop {
         let looked = Arc::clone(&context);
-        let seen = tokio::task::spawn_blocking(move || look(&looked, attempt, shim.other_boot)).await;
-        let event = match seen {
+        let event = match tokio::task::spawn_blocking(move || look(&looked, &subject)).await {
             Ok(Look::Alive) => {
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             }
             Ok(Look::Record(record, name)) => Event::Record(record, name),
-            Ok(Look::Lost) => Event::Lost(attempt),
+            Ok(Look::Lost(lost)) => Event::Lost(attempt, lost),
             Ok(Look::NeverStarted(why)) => Event::NeverStarted(attempt, why),
             Err(error) => {
                 tracing::error!(%attempt, %error, "a look at an attempt failed");

@@ -9,6 +9,7 @@ mod command;
 mod launch;
 mod link;
 mod live;
+mod look;
 mod recover;
 mod settle;
 mod spool;
@@ -26,7 +27,7 @@ use subagentd_runtime::folder::Places;
 use subagentd_runtime::format::{Record, Word};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{Reader, Writer};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -75,8 +76,10 @@ enum Event {
     Word(AttemptId, Word),
     /// A shim's record is in the spool, under this name.
     Record(Box<Record>, String),
-    /// The shim is gone, its child had started, and there is no record.
-    Lost(AttemptId),
+    /// The shim is gone, its child had started, and there is no record; what it left has been ended.
+    Lost(AttemptId, look::Lost),
+    /// A shim had its time to confirm a cancel.
+    CancelOverdue(AttemptId),
     /// The shim is gone and its child never started.
     NeverStarted(AttemptId, String),
 }
@@ -105,6 +108,8 @@ pub(crate) struct Hub {
     stopping: bool,
     /// Launches whose commit is under way; they count against the bound of the queue.
     launching: usize,
+    /// Whether commits succeed; while they do not, nothing is admitted.
+    healthy: watch::Receiver<bool>,
     /// Children whose plan is kept in memory, because they are likely to start soon.
     warm: usize,
 }
@@ -119,7 +124,6 @@ impl Hub {
         let (report, events) = mpsc::channel(EVENTS);
         let mut hub = Self {
             schedule: Schedule::new(context.settings.limits.children),
-            context,
             runs: HashMap::new(),
             commands: received,
             events,
@@ -129,6 +133,8 @@ impl Hub {
             wake: None,
             stopping: false,
             launching: 0,
+            healthy: context.writer.healthy(),
+            context,
             warm: 0,
         };
         // Watch first, then sweep: what is published in between is seen twice, never missed.
@@ -140,6 +146,7 @@ impl Hub {
 
     /// Runs until the token is cancelled; then waits, bounded, for starts that are under way.
     pub(crate) async fn run(mut self, stop: CancellationToken) {
+        let mut health = self.healthy.clone();
         loop {
             let wake = self.wake;
             tokio::select! {
@@ -148,6 +155,13 @@ impl Hub {
                 Some(done) = self.commits.next(), if !self.commits.is_empty() => self.on_done(done).await,
                 Some(event) = self.events.recv() => self.on_event(event).await,
                 Some(command) = self.commands.recv() => self.on_command(command).await,
+                changed = health.changed() => {
+                    if changed.is_err() {
+                        tracing::error!("the store's writer is gone; the daemon ends, the next start finds everything");
+                        break;
+                    }
+                    self.on_health().await;
+                }
                 () = sleep_until(wake), if wake.is_some() => self.step(schedule::Event::Tick).await,
             }
         }
@@ -164,6 +178,16 @@ impl Hub {
         };
         if tokio::time::timeout(PATIENCE, drained).await.is_err() {
             tracing::warn!("stopping with commits under way; they are stored or not, and the next start finds out");
+        }
+    }
+
+    /// While commits fail nothing is admitted: a start whose row cannot be stored must not happen.
+    async fn on_health(&mut self) {
+        let healthy = *self.healthy.borrow();
+        tracing::warn!(healthy, "the store");
+        if !self.stopping {
+            let event = if healthy { schedule::Event::AdmissionOpened } else { schedule::Event::AdmissionClosed };
+            self.step(event).await;
         }
     }
 
@@ -198,7 +222,8 @@ impl Hub {
             Event::NotBegun(attempt) => self.step(schedule::Event::Ended { child: attempt.child }).await,
             Event::Word(attempt, word) => self.on_word(attempt, word).await,
             Event::Record(record, name) => self.on_record(*record, name).await,
-            Event::Lost(attempt) => self.on_lost(attempt).await,
+            Event::Lost(attempt, lost) => self.on_lost(attempt, lost).await,
+            Event::CancelOverdue(attempt) => self.on_cancel_overdue(attempt),
         }
     }
 

@@ -5,51 +5,14 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
-use subagentd_core::life::State;
+use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
-use subagentd_runtime::folder::{self, Lock};
-use subagentd_runtime::format::Record;
-use subagentd_runtime::{files, process};
+use subagentd_runtime::{process, spawn};
 use subagentd_store::{AttemptRow, ChildRow, IntentKind, RunRow};
 
-use super::link::{Adopted, Link};
+use super::Hub;
+use super::link::{Link, Subject};
 use super::live::{Cancel, LiveChild, LiveRun};
-use super::{Context, Hub};
-
-/// What lock, spool and folder say of an attempt.
-pub(super) enum Look {
-    /// Its shim lives.
-    Alive,
-    /// Its record, and the name it has in the spool.
-    Record(Box<Record>, String),
-    /// Its child had started, and there is no record.
-    Lost,
-    /// Its child never started.
-    NeverStarted(String),
-}
-
-/// The lock first, the spool second: a free lock and then no record proves that none will come. After another boot an
-/// attempt counts as started, since nobody can tell what the disk forgot.
-pub(super) fn look(context: &Context, attempt: AttemptId, other_boot: bool) -> Look {
-    let place = context.places.attempt(attempt);
-    match folder::look_at_lock(&place) {
-        Ok(Lock::Held) => return Look::Alive,
-        Ok(Lock::Free | Lock::Missing) => {}
-        Err(error) => {
-            // Never read as death: a writer might still be at work.
-            tracing::error!(%attempt, %error, "an attempt's lock cannot be looked at");
-            return Look::Alive;
-        }
-    }
-    let name = attempt.record();
-    let spool = files::open_folder(&context.places.spool());
-    let published = spool.map_err(Into::into).and_then(|spool| folder::read_record(&spool, &name)).ok();
-    match published.or_else(|| folder::unpublished_record(&place)) {
-        Some(record) if record.attempt == attempt => Look::Record(Box::new(record), name),
-        _ if other_boot || folder::has_started(&place) => Look::Lost,
-        _ => Look::NeverStarted(folder::last_log_line(&place).unwrap_or_else(|| "the shim never started".to_owned())),
-    }
-}
 
 impl Hub {
     /// Fills the hub with every run that has not ended, oldest first.
@@ -68,7 +31,7 @@ impl Hub {
         }
         for row in &rows {
             for child in row.children.iter().filter(|child| child.state == State::Queued) {
-                self.queue(row.id, child.index).await;
+                self.queue_again(row, child).await;
             }
         }
         if !rows.is_empty() {
@@ -80,30 +43,45 @@ impl Hub {
     async fn take_up(&mut self, row: &RunRow, child: &ChildRow, attempt: &AttemptRow) {
         let id = ChildId { run: row.id, index: child.index };
         let Some(run) = self.runs.get(&row.id) else { return };
-        let Some(request) = run.request(row.id, child.index) else {
-            return;
-        };
+        let Some(request) = run.request(row.id, child.index) else { return };
         let since_ms = attempt.begun_at_ms;
         self.step(schedule::Event::Restored { request, since_ms }).await;
-        let attempt_id = AttemptId { child: id, number: attempt.number };
-        let pidfd = watch(&self.context, attempt).unwrap_or_else(|error| {
-            tracing::warn!(attempt = %attempt_id, %error, "a shim cannot be watched; its lock is looked at every second");
+        let subject = Subject {
+            attempt: AttemptId { child: id, number: attempt.number },
+            other_boot: attempt.boot != self.context.boot,
+            process: attempt.pid.zip(attempt.pid_start),
+        };
+        let pidfd = self.find(&subject).unwrap_or_else(|error| {
+            tracing::warn!(attempt = %subject.attempt, %error, "a shim cannot be watched; its lock is looked at every second");
             None
         });
         // A shim that is gone already is found out by the first look.
-        let shim = Adopted { pidfd, other_boot: attempt.boot != self.context.boot };
-        let link = Link::adopted(Arc::clone(&self.context), attempt_id, shim, self.report.clone(), &self.tasks);
+        let link = Link::new(Arc::clone(&self.context), subject, None, pidfd, self.report.clone(), &self.tasks);
         if let Some(live) = self.runs.get_mut(&row.id).and_then(|run| run.child(child.index)) {
             live.link = Some(link);
         }
     }
-}
 
-/// Opens the shim by pid and compares its start time; the lock is looked at again after that.
-fn watch(context: &Context, attempt: &AttemptRow) -> io::Result<Option<OwnedFd>> {
-    match (attempt.pid, attempt.pid_start) {
-        (Some(pid), Some(start)) if attempt.boot == context.boot => process::watch(pid, start),
-        _ => Ok(None),
+    /// Opens the shim by its process id and compares its start time; the lock is looked at again after that. One whose
+    /// id was not stored any more is asked for it: the kernel tells who listens on its control socket.
+    fn find(&self, subject: &Subject) -> io::Result<Option<OwnedFd>> {
+        if subject.other_boot {
+            return Ok(None);
+        }
+        match subject.process {
+            Some((pid, start)) => process::watch(pid, start),
+            None => Ok(spawn::listener(&self.context.places.attempt(subject.attempt)).ok()),
+        }
+    }
+
+    /// A cancel that was stored and not acted on holds: such a child is not started any more.
+    async fn queue_again(&mut self, row: &RunRow, child: &ChildRow) {
+        let id = ChildId { run: row.id, index: child.index };
+        if child.intents.iter().any(|intent| intent.kind == IntentKind::Cancel) {
+            self.end_unstarted(None, id, Reason::Cancelled, None).await;
+        } else {
+            self.queue(row.id, child.index, child.not_before_ms).await;
+        }
     }
 }
 

@@ -9,14 +9,21 @@ use subagentd_runtime::format::{End, Phase, Record, Word};
 use subagentd_store::{self as store, Settlement, StoreError};
 
 use super::live::LiveChild;
+use super::look::Lost;
 use super::{Done, Hub, NOT_BEFORE, spool};
 use crate::clock::now_ms;
+
+/// Remark: the shim was lost after it had stored this answer; nobody can tell whether the child had settled with it.
+const REMARK_KEPT: &str = "answer.kept";
+/// Remark: processes could not be ended; the scope stays locked until a person releases it.
+const REMARK_LEFTOVERS: &str = "leftovers";
 
 /// A settlement whose commit came back.
 pub(super) struct Settled {
     child: ChildId,
     state: State,
     held_slot: bool,
+    keep_scope: bool,
     record: Option<String>,
     result: Result<store::Settled, StoreError>,
 }
@@ -31,7 +38,7 @@ impl Hub {
     pub(super) async fn on_word(&mut self, attempt: AttemptId, word: Word) {
         match word {
             Word::Hello { phase, .. } => {
-                self.resend(attempt);
+                self.send_cancel(attempt);
                 self.on_phase(attempt, phase, now_ms()).await;
             }
             Word::Phase { phase, at_ms } => self.on_phase(attempt, phase, at_ms).await,
@@ -111,13 +118,21 @@ impl Hub {
         });
     }
 
-    pub(super) async fn on_lost(&mut self, attempt: AttemptId) {
+    pub(super) async fn on_lost(&mut self, attempt: AttemptId, lost: Lost) {
         if self.live(attempt).is_none() {
             return;
         }
         let error = "the child's shim is gone and left no record of the end".to_owned();
-        let outcome = Outcome::bare(Reason::ShimLost, Some(error), now_ms());
-        self.settle(Some(attempt), attempt.child, outcome, None).await;
+        let mut outcome = Outcome::bare(Reason::ShimLost, Some(error), now_ms());
+        if lost.answer.is_some() {
+            outcome.remarks.push(REMARK_KEPT.to_owned());
+            outcome.answer = lost.answer;
+        }
+        if !lost.leftovers.is_empty() {
+            tracing::error!(%attempt, pids = ?lost.leftovers, "processes could not be ended; their scope stays locked");
+            outcome.remarks.push(REMARK_LEFTOVERS.to_owned());
+        }
+        self.store_end(Some(attempt), attempt.child, outcome, None, !lost.leftovers.is_empty()).await;
     }
 
     /// Ends a child whose newest attempt never ran. `attempt` is none when it was not even committed.
@@ -136,8 +151,19 @@ impl Hub {
         &mut self,
         attempt: Option<AttemptId>,
         id: ChildId,
+        outcome: Outcome,
+        record: Option<String>,
+    ) {
+        self.store_end(attempt, id, outcome, record, false).await;
+    }
+
+    async fn store_end(
+        &mut self,
+        attempt: Option<AttemptId>,
+        id: ChildId,
         mut outcome: Outcome,
         record: Option<String>,
+        keep_scope: bool,
     ) {
         let Some(run) = self.runs.get_mut(&id.run) else { return };
         let Some(child) = run.child(id.index) else { return };
@@ -154,15 +180,16 @@ impl Hub {
         let run_state = run.state_with(id.index, state);
         let run_ended = run.ended_with(id.index, state);
         let notice = run_ended.then(|| notice_of(run, run_state, &outcome));
-        let settlement = Settlement { child: id, attempt, outcome, run_state, run_ended, notice, keep_lease: false };
+        let settlement =
+            Settlement { child: id, attempt, outcome, run_state, run_ended, notice, keep_lease: keep_scope };
         let receipt = self.context.writer.settle(settlement).await;
-        self.commit(
-            async move { Done::Settled(Settled { child: id, state, held_slot, record, result: receipt.await }) },
-        );
+        self.commit(async move {
+            Done::Settled(Settled { child: id, state, held_slot, keep_scope, record, result: receipt.await })
+        });
     }
 
     pub(super) async fn on_settled(&mut self, settled: Settled) {
-        let Settled { child: id, state, held_slot, record, result } = settled;
+        let Settled { child: id, state, held_slot, keep_scope, record, result } = settled;
         match result {
             Ok(store::Settled::Stored { .. }) => tracing::info!(child = %id, %state, "ended"),
             Ok(store::Settled::AlreadyEnded { state }) => tracing::warn!(child = %id, %state, "had ended already"),
@@ -183,7 +210,11 @@ impl Hub {
             }
         }
         if held_slot {
-            self.step(schedule::Event::Ended { child: id }).await;
+            let event = match keep_scope {
+                true => schedule::Event::Detained { child: id },
+                false => schedule::Event::Ended { child: id },
+            };
+            self.step(event).await;
         }
     }
 }

@@ -10,7 +10,7 @@ use subagentd_runtime::spawn::{self, Shim};
 use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Requeue, Spawned, Task};
 use tokio::sync::mpsc;
 
-use super::link::Link;
+use super::link::{Link, Subject};
 use super::live::Material;
 use super::{Context, Done, Event, Hub, NOT_BEFORE, STARTS};
 use crate::clock::now_ms;
@@ -51,15 +51,13 @@ impl Hub {
     }
 
     pub(super) fn on_spawned(&mut self, attempt: AttemptId, shim: Shim) {
-        let link = Link::new(Arc::clone(&self.context), attempt, shim, self.report.clone(), &self.tasks);
+        let subject = Subject { attempt, other_boot: false, process: Some((shim.pid, shim.started)) };
+        let (report, context) = (self.report.clone(), Arc::clone(&self.context));
+        let link = Link::new(context, subject, Some(shim.control), Some(shim.pidfd), report, &self.tasks);
         let Some(child) = self.live(attempt) else { return };
         child.failed_starts = 0;
-        if let Some(cancel) = child.cancel
-            && let Some(number) = cancel.number
-        {
-            link.cancel(number);
-        }
         child.link = Some(link);
+        self.send_cancel(attempt);
     }
 
     /// Nothing was committed: a full disk, most likely. The child waits a while and tries the same number again.

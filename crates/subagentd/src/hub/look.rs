@@ -1,0 +1,92 @@
+//! What lock, spool and folder say of an attempt (design 2, free lock).
+
+use std::path::Path;
+
+use subagentd_core::deliver::{Reference, count_lines};
+use subagentd_core::outcome::Answer;
+use subagentd_runtime::folder::{self, Lock};
+use subagentd_runtime::format::Record;
+use subagentd_runtime::{files, leftovers, process};
+
+use super::Context;
+use super::link::Subject;
+
+/// What was seen.
+pub(super) enum Look {
+    /// Its shim lives.
+    Alive,
+    /// Its record, and the name it has in the spool.
+    Record(Box<Record>, String),
+    /// Its child had started, and there is no record.
+    Lost(Lost),
+    /// Its child never started.
+    NeverStarted(String),
+}
+
+/// What remains of an attempt whose shim is gone.
+#[derive(Debug)]
+pub(super) struct Lost {
+    /// Processes that could not be ended.
+    pub(super) leftovers: Vec<u32>,
+    /// An answer that had been stored before.
+    pub(super) answer: Option<Answer>,
+}
+
+/// An answer is read whole for its digest up to here; a longer one is left alone.
+const ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// Looks, and ends what a lost shim left behind. Blocks, up to [`leftovers::PATIENCE`].
+///
+/// The lock first, the spool second: a free lock and then no record proves that none will come. After another boot an
+/// attempt counts as started, since nobody can tell what the disk forgot.
+pub(super) fn look(context: &Context, subject: &Subject) -> Look {
+    let attempt = subject.attempt;
+    let place = context.places.attempt(attempt);
+    match folder::look_at_lock(&place) {
+        Ok(Lock::Held) => return Look::Alive,
+        // Not a free lock: its process decides.
+        Ok(Lock::Missing) if lives(subject) => return Look::Alive,
+        Ok(Lock::Free | Lock::Missing) => {}
+        Err(error) => {
+            // Never read as death: a writer might still be at work.
+            tracing::error!(%attempt, %error, "an attempt's lock cannot be looked at");
+            return Look::Alive;
+        }
+    }
+    let name = attempt.record();
+    let spool = files::open_folder(&context.places.spool());
+    let published = spool.map_err(Into::into).and_then(|spool| folder::read_record(&spool, &name)).ok();
+    match published.or_else(|| folder::unpublished_record(&place)) {
+        Some(record) if record.attempt == attempt => Look::Record(Box::new(record), name),
+        _ if subject.other_boot || folder::has_started(&place) => Look::Lost(lost(subject, &place)),
+        _ => Look::NeverStarted(folder::last_log_line(&place).unwrap_or_else(|| "the shim never started".to_owned())),
+    }
+}
+
+fn lives(subject: &Subject) -> bool {
+    let found = subject.process.filter(|_| !subject.other_boot);
+    found.is_some_and(|(pid, start)| matches!(process::watch(pid, start), Ok(Some(_))) && !process::is_gone(pid))
+}
+
+fn lost(subject: &Subject, place: &Path) -> Lost {
+    // Nothing outlives a boot.
+    let leftovers = if subject.other_boot { Vec::new() } else { leftovers::end(subject.attempt, place) };
+    Lost { leftovers, answer: kept_answer(place) }
+}
+
+/// The answer that the shim had stored before it was lost. Answers are renamed into place whole, so the file is a whole
+/// text; whether the child had settled with it nobody can tell any more.
+fn kept_answer(place: &Path) -> Option<Answer> {
+    let request = folder::read_request(&files::open_folder(place).ok()?).ok()?;
+    let run = place.parent()?;
+    let path = run.join(&request.answer);
+    let folder = files::open_folder(path.parent()?).ok()?;
+    let text = files::read_in(&folder, path.file_name()?, ANSWER_BYTES).ok()?;
+    let reference = Reference {
+        bytes: text.len() as u64,
+        lines: count_lines(&text),
+        sha256: crate::environment::digest(&text),
+        path,
+    };
+    Some(Answer { reference, complete: false })
+}
