@@ -8,6 +8,7 @@ pub mod agent;
 pub mod daemon;
 pub mod error;
 pub mod inbox;
+pub mod lease;
 pub mod limits;
 pub mod method;
 pub mod run;

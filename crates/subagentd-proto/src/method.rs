@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{agent, daemon, inbox, run};
+use crate::{agent, daemon, inbox, lease, run};
 
 /// A request that is answered once.
 pub trait Method {
@@ -71,6 +71,10 @@ methods! {
     InboxList = "inbox/list", inbox::ListParams => inbox::ListResponse;
     /// Acknowledges notices, durably.
     InboxAck = "inbox/ack", inbox::AckParams => inbox::AckResponse;
+    /// Who holds which workspace.
+    LeaseList = "lease/list", lease::ListParams => lease::ListResponse;
+    /// Gives up the workspace of a child that has ended and left processes that could not be ended.
+    LeaseRelease = "lease/release", lease::ReleaseParams => lease::ReleaseResponse;
 }
 
 /// The owner's notices as they come, from a cursor.

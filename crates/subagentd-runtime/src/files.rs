@@ -72,7 +72,7 @@ fn regular(descriptor: OwnedFd) -> io::Result<File> {
     if kind == FileType::RegularFile {
         Ok(File::from(descriptor))
     } else {
-        Err(io::Error::other(format!("not a regular file but {kind:?}")))
+        Err(io::Error::new(io::ErrorKind::InvalidData, format!("not a regular file but {kind:?}")))
     }
 }
 
@@ -92,7 +92,7 @@ pub fn read_limited(file: File, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit {
-        return Err(io::Error::other(format!("longer than {limit} bytes")));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("longer than {limit} bytes")));
     }
     Ok(bytes)
 }

@@ -164,26 +164,46 @@ pub fn look_at_lock(folder: &Path) -> io::Result<Lock> {
 /// Takes an attempt's lock for the shim that is about to be started.
 ///
 /// # Errors
-/// When it is held, which means that a shim lives, or as the system says.
+/// `ResourceBusy` when it is held, which means that a shim lives, or as the system says.
 pub fn take_lock(folder: &Path) -> io::Result<File> {
     let open = files::open_folder(folder)?;
     let file = files::open_file_in(&open, LOCK)?;
-    rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-    Ok(file)
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(file),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(io::Error::new(io::ErrorKind::ResourceBusy, "its lock is held")),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether the child of this attempt was about to run.
-#[must_use]
-pub fn has_started(folder: &Path) -> bool {
-    folder.join(STARTED).symlink_metadata().is_ok()
+///
+/// # Errors
+/// When nobody can tell: an error is never read as "no".
+pub fn has_started(folder: &Path) -> io::Result<bool> {
+    match folder.join(STARTED).symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
-/// The record that a shim left in its folder without publishing it.
-#[must_use]
-pub fn unpublished_record(folder: &Path) -> Option<Record> {
-    let open = files::open_folder(folder).ok()?;
-    let bytes = files::read_in(&open, RECORD, RECORD_SPACE).ok()?;
-    Record::from_bytes(&bytes).ok()
+/// The record that a shim left in its folder without publishing it; none if it wrote none, or not to its end.
+///
+/// # Errors
+/// When nobody can tell.
+pub fn unpublished_record(folder: &Path) -> io::Result<Option<Record>> {
+    match files::open_folder(folder).and_then(|open| files::read_in(&open, RECORD, RECORD_SPACE)) {
+        Ok(bytes) => Ok(Record::from_bytes(&bytes).ok()),
+        Err(error) if says_nothing(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error proves that there is no record: anything else may pass, and the record is there after all.
+fn says_nothing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory)
+        // A link where a file should be.
+        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 
 /// Why a published record could not be taken.
@@ -195,6 +215,17 @@ pub enum ReadFault {
     /// It is no record.
     #[error(transparent)]
     Record(#[from] RecordFault),
+}
+
+impl ReadFault {
+    /// Whether the file itself is at fault. Otherwise it may be read another time.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Io(error) => says_nothing(error),
+            Self::Record(_) => true,
+        }
+    }
 }
 
 /// Reads a published record.

@@ -22,6 +22,8 @@ pub const CONTROL_FORMAT: u32 = 1;
 pub const RECORD_BYTES: usize = 32 * 1024;
 /// Bytes kept free for it from before the child starts, so that a full disk cannot lose the end.
 pub const RECORD_SPACE: usize = 64 * 1024;
+/// Remark: processes of the attempt could not be ended. Their scope stays locked until a person releases it.
+pub const REMARK_LEFTOVERS: &str = "leftovers";
 /// A line of the control protocol, in bytes; a longer one ends the connection.
 pub const CONTROL_LINE: usize = 64 * 1024;
 
@@ -46,6 +48,9 @@ pub struct Request {
     pub environment: Option<PathBuf>,
     /// The client's file mode mask.
     pub umask: Option<u32>,
+    /// Open files that the daemon was started with; it raised its own limit, which is nothing for a child.
+    #[serde(default)]
+    pub open_files: Option<u64>,
     /// Provider of the model.
     pub provider: String,
     /// The model's id at that provider.
@@ -134,13 +139,18 @@ impl Record {
         if bytes.len() > RECORD_SPACE {
             return Err(RecordFault::TooLarge);
         }
-        let record: Self = serde_json::from_slice(bytes).map_err(RecordFault::Json)?;
+        // A shim that was killed between writing and cutting its record left the rest of the space behind it.
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        let written = bytes.get(..end).unwrap_or_default();
+        let record: Self = serde_json::from_slice(written).map_err(RecordFault::Json)?;
         if record.format == RECORD_FORMAT { Ok(record) } else { Err(RecordFault::Format(record.format)) }
     }
 }
 
 fn shed_remarks(outcome: &mut Outcome) {
-    outcome.remarks = vec!["record.shortened".to_owned()];
+    // This one decides about the scope.
+    outcome.remarks.retain(|remark| remark == REMARK_LEFTOVERS);
+    outcome.remarks.push("record.shortened".to_owned());
 }
 
 fn shed_tools(outcome: &mut Outcome) {
@@ -237,6 +247,8 @@ mod tests {
     #[test]
     fn the_first_format_is_read_and_written() {
         assert_eq!(Record::from_bytes(FORMAT_1.as_bytes()).unwrap(), record());
+        let uncut = [FORMAT_1.as_bytes(), &[0; 300]].concat();
+        assert_eq!(Record::from_bytes(&uncut).unwrap(), record());
         assert_eq!(String::from_utf8(record().to_bytes().unwrap()).unwrap(), FORMAT_1);
     }
 

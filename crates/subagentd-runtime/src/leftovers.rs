@@ -50,6 +50,10 @@ pub fn end(attempt: AttemptId, place: &Path) -> Vec<u32> {
 /// Generations below a found process that are followed at once; deeper ones are handed over and found by a later pass.
 const DEPTH: u32 = 256;
 
+/// How the kernel names an open `tree`, and what it adds once the file is gone.
+const TREE_NAME: &str = "/tree";
+const DELETED: &str = " (deleted)";
+
 struct Search {
     mark: Vec<u8>,
     tree: Option<(u64, u64)>,
@@ -90,7 +94,13 @@ impl Search {
     fn holds_tree(&self, pid: u32) -> bool {
         let Some(tree) = self.tree else { return false };
         let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-        descriptors.flatten().any(|entry| held_file(&entry.path()).is_ok_and(|held| held == tree))
+        descriptors.flatten().any(|entry| {
+            // By name first: asking about a file on a dead network file system would wait for ever.
+            let name = fs::read_link(entry.path()).unwrap_or_default();
+            let name = name.to_string_lossy();
+            let may_be = name.trim_end_matches(DELETED).ends_with(TREE_NAME);
+            may_be && held_file(&entry.path()).is_ok_and(|held| held == tree)
+        })
     }
 }
 

@@ -8,8 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
@@ -20,10 +19,10 @@ use crate::{files, folder, process};
 pub struct Shim {
     /// Its process.
     pub pid: u32,
-    /// Its start time in clock ticks since boot.
-    pub started: u64,
-    /// Readable once it has ended.
-    pub pidfd: OwnedFd,
+    /// Its start time in clock ticks since boot; none if it could not be read.
+    pub started: Option<u64>,
+    /// Readable once it has ended; none if the system was short of descriptors.
+    pub pidfd: Option<OwnedFd>,
     /// The first control connection. The shim reads orders from it and writes its words to it.
     pub control: UnixStream,
 }
@@ -35,10 +34,9 @@ pub struct Shim {
 /// inheritable descriptor would leak into others.
 ///
 /// # Errors
-/// When the lock is held or the program cannot be started.
+/// When the program cannot be started, or with `ResourceBusy` when the lock is held: then a shim lives. Once the shim
+/// exists there is no error any more, however little can be learnt about it.
 pub fn spawn(attempt: &Path) -> io::Result<Shim> {
-    // Nobody is reaped and no child is taken for an orphan until the new one is known.
-    let mut shims = shims();
     let lock = folder::take_lock(attempt)?;
     let (control, theirs) = UnixStream::pair()?;
     let log = files::append_file_in(files::open_folder(attempt)?, folder::SHIM_LOG)?;
@@ -46,61 +44,78 @@ pub fn spawn(attempt: &Path) -> io::Result<Shim> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("subagentd").arg("shim").arg(attempt).env_clear();
     command.stdin(Stdio::from(lock)).stdout(Stdio::from(OwnedFd::from(theirs))).stderr(Stdio::from(log));
-    let child = command.spawn()?;
-    let pid = child.id();
-    shims.insert(pid);
+    // Nobody is reaped and no child is taken for an orphan until the new one is known: its id cannot change hands.
+    let mut children = children();
+    let spawned = command.spawn().map(|child| child.id());
+    let known = spawned.map(|pid| {
+        children.shims.insert(pid);
+        let pidfd = pid_of(pid).and_then(|id| rustix::process::pidfd_open(id, PidfdFlags::empty()).ok());
+        (pid, process::start_time(pid), pidfd)
+    });
+    drop(children);
+    reap();
     // The command owns the daemon's copies of the lock and of the far end of the connection.
     drop(command);
-    let id = pid_of(pid)?;
-    // Not reaped by anybody else, so the id cannot have changed hands.
-    let pidfd = rustix::process::pidfd_open(id, PidfdFlags::empty())?;
-    let started = process::start_time(pid).ok_or_else(|| io::Error::other("the shim's start time cannot be read"))?;
+    let (pid, started, pidfd) = known?;
     Ok(Shim { pid, started, pidfd, control })
 }
 
-fn pid_of(pid: u32) -> io::Result<Pid> {
-    i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| io::Error::other(format!("{pid} is no process id")))
+fn pid_of(pid: u32) -> Option<Pid> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// Children of this daemon that are shims; all others were handed to it when their shim died.
-static SHIMS: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
-
-fn shims() -> MutexGuard<'static, BTreeSet<u32>> {
-    // A panic left the set as it was: still right.
-    SHIMS.lock().unwrap_or_else(PoisonError::into_inner)
+/// The daemon's children: which are shims, and which were there before it. All others were handed to it when their shim
+/// died.
+struct Children {
+    shims: BTreeSet<u32>,
+    /// None until the daemon takes in orphans at all.
+    before: Option<BTreeSet<u32>>,
 }
 
-/// Reaps every ended child of the daemon: shims, and orphans that it adopted. Waits for a spawn under way. To be called
-/// at each SIGCHLD; nobody else in the daemon waits for children.
+static CHILDREN: Mutex<Children> = Mutex::new(Children { shims: BTreeSet::new(), before: None });
+
+fn children() -> MutexGuard<'static, Children> {
+    // A panic left the sets as they were: still right.
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Reaps every ended child of the daemon: shims, and orphans that it adopted. To be called at each SIGCHLD; nobody else
+/// in the daemon waits for children. Never waits: whoever keeps it from reaping reaps afterwards.
 pub fn reap() {
-    let mut shims = shims();
+    let mut children = match CHILDREN.try_lock() {
+        Ok(children) => children,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => return,
+    };
     while let Ok(Some((pid, _))) = rustix::process::wait(WaitOptions::NOHANG) {
         if let Ok(pid) = u32::try_from(pid.as_raw_nonzero().get()) {
-            shims.remove(&pid);
+            children.shims.remove(&pid);
         }
     }
 }
 
-/// Kills the daemon's children that are no shims; gives those that were alive.
+/// Kills the daemon's children that were handed to it; gives those that were alive. Nobody else's: a daemon that is the
+/// first process of a container is handed everybody's orphans and leaves them alone.
 pub(crate) fn kill_adopted() -> Vec<u32> {
-    if !ADOPTS.load(Ordering::Relaxed) {
-        return Vec::new();
-    }
-    let shims = shims();
-    let children = process::children_of_all_threads().unwrap_or_default();
-    let of_ours = children.into_iter().filter_map(|pid| Some((pid, u32::try_from(pid.as_raw_nonzero().get()).ok()?)));
-    let orphans = of_ours.filter(|(_, number)| !shims.contains(number) && !process::is_gone(*number));
-    orphans
-        .map(|(pid, number)| {
-            // Not reaped while the set is locked, so the id is still its own.
-            rustix::process::kill_process(pid, Signal::KILL).ok();
-            number
-        })
-        .collect()
+    let listed = process::children_of_all_threads().unwrap_or_default();
+    let children = children();
+    let Some(before) = &children.before else { return Vec::new() };
+    let own = std::process::id();
+    let numbers = listed.into_iter().filter_map(|pid| Some((pid, u32::try_from(pid.as_raw_nonzero().get()).ok()?)));
+    let orphans = numbers.filter(|(_, number)| {
+        // Asked again under the lock: not reaped by now, so the id is still its own.
+        let ours = process::parent(*number) == Some(own) && !process::is_gone(*number);
+        ours && !children.shims.contains(number) && !before.contains(number)
+    });
+    let killed = orphans.map(|(pid, number)| {
+        rustix::process::kill_process(pid, Signal::KILL).ok();
+        number
+    });
+    let killed = killed.collect();
+    drop(children);
+    reap();
+    killed
 }
-
-/// Whether this process takes in the orphans of its shims.
-static ADOPTS: AtomicBool = AtomicBool::new(false);
 
 /// Makes the daemon the parent of what its shims leave when they are killed.
 ///
@@ -108,7 +123,11 @@ static ADOPTS: AtomicBool = AtomicBool::new(false);
 /// When the kernel refuses.
 pub fn adopt_orphans() -> io::Result<()> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    ADOPTS.store(true, Ordering::Relaxed);
+    if std::process::id() != 1 {
+        let before = process::children_of_all_threads()?;
+        let numbers = before.into_iter().filter_map(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
+        children().before = Some(numbers.collect());
+    }
     Ok(())
 }
 

@@ -161,7 +161,7 @@ pub struct NewLease {
 pub enum Begun {
     /// The child is `starting`.
     Started,
-    /// The child is not queued, or the number is not its next; nothing was changed.
+    /// The child is not queued, or cancelled, or the number is not its next; nothing was changed.
     Elsewhere {
         /// Where the child stands.
         state: State,

@@ -103,6 +103,11 @@ impl Writer {
         self.queue(job::confirm(child, number, at_ms)).await
     }
 
+    /// Gives up the scope that an ended child kept; nothing if it kept none.
+    pub async fn release(&self, child: ChildId) -> Receipt<()> {
+        self.queue(job::release(child)).await
+    }
+
     /// Stores an end and all that follows from it. An end is never overwritten.
     pub async fn settle(&self, settlement: Settlement) -> Receipt<Settled> {
         self.queue(job::settle(&settlement)).await

@@ -29,7 +29,7 @@ pub(crate) const ALREADY_RUNNING: i32 = 10;
 /// Between two checks that the socket's path is still ours.
 const SOCKET_CHECK: Duration = Duration::from_secs(30);
 /// Threads for calls that block: file system and spawns.
-const BLOCKING_THREADS: usize = 8;
+const BLOCKING_THREADS: usize = 24;
 /// Idle blocking threads are ended after this.
 const BLOCKING_IDLE: Duration = Duration::from_secs(2);
 
@@ -38,7 +38,7 @@ const BLOCKING_IDLE: Duration = Duration::from_secs(2);
 /// # Errors
 /// When it cannot serve, with what to do.
 pub(crate) fn serve() -> anyhow::Result<i32> {
-    settle_process();
+    let open_files = settle_process();
     let place = Place::find(&Environment::of_process())?;
     let configuration = configuration_folder();
     let settings = Settings::read(configuration.as_deref(), variables())?;
@@ -60,15 +60,16 @@ pub(crate) fn serve() -> anyhow::Result<i32> {
         .thread_keep_alive(BLOCKING_IDLE)
         .build()
         .context("the daemon's threads cannot be started")?;
-    let ended = runtime.block_on(run(place, settings));
+    let ended = runtime.block_on(run(place, settings, open_files));
     // A blocking call that hangs on a dead file system must not hold up the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(lock);
     ended.map(|()| 0)
 }
 
-/// Makes the process what a daemon is, whoever started it.
-fn settle_process() {
+/// Makes the process what a daemon is, whoever started it. Gives the limit of open files that it came with.
+fn settle_process() -> Option<u64> {
+    crate::signals::reset();
     use std::os::fd::AsFd as _;
     // Started by a client, not typed in: leave its terminal. A leader already has its own session.
     if !rustix::termios::isatty(std::io::stdout().as_fd()) {
@@ -80,12 +81,12 @@ fn settle_process() {
     }
     close_on_exec();
     // Fifty children with their pipes and connections are more than the usual 1,024.
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    if soft < hard {
         // Fewer descriptors only mean that connections are refused earlier.
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok();
     }
+    Some(soft)
 }
 
 /// Whatever our starter left open must not reach a shim.
@@ -119,7 +120,7 @@ pub(crate) fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").ok();
 }
 
-async fn run(place: Place, settings: Settings) -> anyhow::Result<()> {
+async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyhow::Result<()> {
     let store = Store::open(&place.state).await?;
     let places = Places::new(&place.state);
     places.make().with_context(|| format!("the folders below {} cannot be made", place.state.display()))?;
@@ -131,6 +132,7 @@ async fn run(place: Place, settings: Settings) -> anyhow::Result<()> {
         writer: store.writer.clone(),
         reader: store.reader.clone(),
         settings,
+        open_files,
         boot: process::boot_id().context("the kernel does not tell which boot this is")?,
     });
     let (hub, handle) = Hub::open(Arc::clone(&context)).await?;
@@ -141,6 +143,7 @@ async fn run(place: Place, settings: Settings) -> anyhow::Result<()> {
         catalog: Catalog::builtin(),
         runtimes,
         ledger: api::ledger(),
+        lookers: api::lookers(),
         about: About {
             store: store.identity().to_owned(),
             started_at_ms: now_ms(),
@@ -177,6 +180,8 @@ fn adopt(stop: CancellationToken) -> anyhow::Result<()> {
 
 /// Serves until the stop, and keeps the socket's path ours.
 async fn serve_socket(place: Place, bound: Bound, api: Arc<Api>, stop: CancellationToken) -> anyhow::Result<()> {
+    // However this ends, a daemon that serves nobody must not keep the state directory.
+    let _ends_the_daemon = stop.clone().drop_guard();
     let (server, handle) = Server::new(api::methods(api), Limits::default(), stop.clone());
     let Bound { listener, mut address } = bound;
     write_daemon_file(&place)?;

@@ -12,6 +12,7 @@ mod hub;
 mod log;
 mod runtimes;
 mod settings;
+mod signals;
 
 use std::ffi::OsString;
 use std::path::Path;

@@ -98,8 +98,13 @@ pub(crate) struct Runtime {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
     /// A file or variable is wrong; the text of the library names file and key.
-    #[error("{0}; correct the value or remove it")]
-    Wrong(#[from] config::ConfigError),
+    #[error("{error}; correct or remove it in {places}")]
+    Wrong {
+        /// The library's words: they name the key.
+        error: config::ConfigError,
+        /// Where it may stand.
+        places: String,
+    },
     /// A value has the right type and no meaning.
     #[error("the setting {key} is {value}; {allowed}")]
     Value {
@@ -128,7 +133,12 @@ impl Settings {
         }
         let environment = Environment::with_prefix("SUBAGENTD").prefix_separator("_").separator(LEVEL);
         let environment = environment.try_parsing(true).source(Some(ours));
-        let settings: Self = layers.add_source(environment).build()?.try_deserialize()?;
+        let built = layers.add_source(environment).build();
+        let settings: Self = built.and_then(Config::try_deserialize).map_err(|error| {
+            let file = configuration.map(|folder| format!("{} or ", folder.join(FILE).display()));
+            let places = format!("{}a SUBAGENTD_… variable", file.unwrap_or_default());
+            SettingsError::Wrong { error, places }
+        })?;
         settings.check()?;
         Ok(settings)
     }

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Resource, Signal};
 
 use super::setup::{Prepared, Setup};
 use subagentd_core::outcome::Exit;
@@ -44,7 +44,7 @@ pub(super) fn start(setup: &Setup, prepared: &Prepared, dialect: &[OsString]) ->
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, in our session: no controlling terminal, and none can be acquired by opening one.
     command.process_group(0);
-    die_with_shim(&mut command);
+    before_exec(&mut command, request.open_files);
 
     let own_mask = request.umask.map(|mask| rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask)));
     let spawned = command.spawn();
@@ -68,16 +68,22 @@ fn mark(setup: &Setup) -> String {
     setup.request.attempt.to_string()
 }
 
-/// The kernel kills the child when the shim dies, however it dies.
+/// The kernel kills the child when the shim dies, however it dies; and the child gets the limit of open files that the
+/// daemon was started with.
 #[expect(unsafe_code, reason = "the only way to run something between fork and exec")]
-fn die_with_shim(command: &mut Command) {
+fn before_exec(command: &mut Command, open_files: Option<u64>) {
     let shim = rustix::process::getpid();
-    // SAFETY: the closure makes three system calls and allocates nothing, as must be after a fork.
+    // SAFETY: the closure makes a few system calls and allocates nothing, as must be after a fork.
     unsafe {
         command.pre_exec(move || {
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             // Killed between fork and the line above: nobody would tell us any more.
-            if rustix::process::getppid() == Some(shim) { Ok(()) } else { Err(io::Error::from_raw_os_error(3)) }
+            if rustix::process::getppid() != Some(shim) {
+                return Err(io::Error::from(rustix::io::Errno::SRCH));
+            }
+            let mut limit = rustix::process::getrlimit(Resource::Nofile);
+            limit.current = open_files.or(limit.current);
+            Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
         });
     }
 }

@@ -6,9 +6,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 
 use crate::format::{CONTROL_LINE, Order, Word};
+use crate::process;
 
 /// Connections at once: the daemon's, and one more while it is being replaced. The oldest makes room.
 const CONNECTIONS: usize = 4;
+/// Parents of a peer that are looked at.
+const GENERATIONS: usize = 256;
 /// Unwritten bytes of one connection; a daemon that reads nothing is dropped and connects again.
 const OUTBOX: usize = 64 * 1024;
 
@@ -44,7 +47,7 @@ impl Control {
     /// Takes new connections, greeting each with `hello`, and reads orders. Never blocks.
     pub(super) fn turn(&mut self, hello: &Word) -> Vec<Order> {
         while let Ok((stream, _)) = self.listener.accept() {
-            if same_user(&stream) {
+            if is_daemon(&stream) {
                 self.add(stream);
                 if let Some(newest) = self.connections.last_mut() {
                     newest.say(hello);
@@ -83,20 +86,18 @@ impl Control {
 }
 
 impl Connection {
+    /// One read a turn: whoever writes without pause must not keep the loop.
     fn read(&mut self) -> Vec<Order> {
         let mut orders = Vec::new();
         let mut buffer = [0; 4096];
-        while self.open {
-            match self.stream.read(&mut buffer) {
-                Ok(0) => self.open = false,
-                Ok(size) => {
-                    self.incoming.extend(buffer.iter().take(size));
-                    self.take_lines(&mut orders);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => self.open = false,
+        match self.stream.read(&mut buffer) {
+            Ok(0) => self.open = false,
+            Ok(size) => {
+                self.incoming.extend(buffer.iter().take(size));
+                self.take_lines(&mut orders);
             }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(_) => self.open = false,
         }
         orders
     }
@@ -106,7 +107,11 @@ impl Connection {
             let line: Vec<u8> = self.incoming.drain(..=end).collect();
             match serde_json::from_slice(&line) {
                 Ok(order) => orders.push(order),
-                Err(error) => super::log(format_args!("an order was not understood: {error}")),
+                Err(error) => {
+                    super::log(format_args!("an order was not understood, its connection is closed: {error}"));
+                    self.open = false;
+                    return;
+                }
             }
         }
         if self.incoming.len() > CONTROL_LINE {
@@ -136,7 +141,11 @@ impl Connection {
     }
 }
 
-/// Whether the peer runs under our user: the folder is private, so this only backs it up.
-fn same_user(stream: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+/// Whether the peer may give orders: our user, and neither the child nor anything it started (design 8). The folder is
+/// private, so this keeps out what runs inside it.
+fn is_daemon(stream: &UnixStream) -> bool {
+    let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return false };
+    let own = std::process::id();
+    let above = std::iter::successors(u32::try_from(peer.pid.as_raw_nonzero().get()).ok(), |pid| process::parent(*pid));
+    peer.uid == rustix::process::geteuid() && !above.take(GENERATIONS).any(|pid| pid == own)
 }

@@ -2,8 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-/// Between two passes of killing, while something still lives.
+/// Between two passes of killing, while something still lives: first, and at most.
 const PASS: Duration = Duration::from_millis(10);
+const LONGEST_PASS: Duration = Duration::from_secs(1);
+/// What lives on after so long of killing cannot be killed.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// For what outlives the child after a polite signal. Such processes belong to nobody: they get less time than a child.
 const TREE_GRACE: Duration = Duration::from_millis(500);
 
@@ -42,12 +45,14 @@ pub(super) struct Ending {
     stage: Stage,
     until: Option<Instant>,
     grace: Duration,
+    pass: Duration,
+    killing_since: Option<Instant>,
 }
 
 impl Ending {
     /// Nothing has been asked yet.
     pub(super) fn new(grace: Duration) -> Self {
-        Self { stage: Stage::None, until: None, grace }
+        Self { stage: Stage::None, until: None, grace, pass: PASS, killing_since: None }
     }
 
     /// When [`Self::due`] has something to do.
@@ -86,6 +91,11 @@ impl Ending {
         }
     }
 
+    /// Whether killing has been of no use for so long that it never will be.
+    pub(super) fn is_hopeless(&self, now: Instant) -> bool {
+        self.killing_since.is_some_and(|since| now >= since + PATIENCE)
+    }
+
     /// The next means, once its time has come.
     pub(super) fn due(&mut self, now: Instant) -> Option<Means> {
         if self.until.is_none_or(|until| until > now) {
@@ -103,7 +113,9 @@ impl Ending {
             }
             Stage::Terminated | Stage::Killing => {
                 self.stage = Stage::Killing;
-                self.until = Some(now + PASS);
+                self.killing_since = self.killing_since.or(Some(now));
+                self.until = Some(now + self.pass);
+                self.pass = (self.pass * 2).min(LONGEST_PASS);
                 Some(Means::Kill)
             }
         }
@@ -135,6 +147,8 @@ mod tests {
         assert_eq!(ending.due(start + GRACE * 3), Some(Means::Kill));
         assert_eq!(ending.due(start + GRACE * 3), None);
         assert_eq!(ending.due(start + GRACE * 3 + PASS), Some(Means::Kill));
+        assert!(!ending.is_hopeless(start + GRACE * 3 + PATIENCE - PASS));
+        assert!(ending.is_hopeless(start + GRACE * 3 + PATIENCE));
     }
 
     #[test]

@@ -43,7 +43,12 @@ pub fn main(folder: &Path) -> i32 {
         Ok(Ready::Go(prepared)) => session::run(&setup, *prepared),
         Ok(Ready::BusyElsewhere) => End::BusyElsewhere,
         Ok(Ready::Refused(reason, error)) => refused(reason, error),
-        Err(error) => refused(Reason::StartFailed, format!("the shim could not prepare the start: {error}")),
+        // Nothing was started, and what is short now (space, descriptors) may be there later: no record, so that the
+        // daemon sees a start that never was.
+        Err(error) => {
+            log(format_args!("the shim could not prepare the start: {error}"));
+            return 1;
+        }
     };
     match setup.release_scope().and_then(|()| publish::publish(&setup, end)) {
         Ok(()) => 0,

@@ -18,7 +18,7 @@ use super::publish::store_answer;
 use super::setup::{Prepared, Setup};
 use super::sinks::{Sinks, ToolStart};
 use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, Word};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, REMARK_LEFTOVERS, Word};
 use crate::{folder, process};
 
 /// Bytes taken from a pipe at once.
@@ -126,6 +126,9 @@ impl Session<'_> {
 
     /// The child and its tree are gone, and its pipes have ended or had their time.
     fn is_over(&self, now: Instant) -> bool {
+        if self.ending.is_hopeless(now) {
+            return true;
+        }
         let Some(gone_at) = self.gone_at else { return false };
         let drained = self.child.output.is_none() && self.child.errors.is_none() && !self.perhaps_logout();
         self.alone && (drained || now >= gone_at + DRAIN)
@@ -310,14 +313,21 @@ impl Session<'_> {
         // Killing is repeated at once: what the killed had started is ours now, and a chain of processes that each start
         // the next and go is only caught by being quick.
         let passes = if signal == Signal::KILL { KILL_PASSES } else { 1 };
+        let mut before = Vec::new();
         for _ in 0..passes {
             match process::direct_children() {
-                Ok(children) if children.is_empty() => break,
-                Ok(children) => children.into_iter().for_each(|child| {
-                    // One that is gone by now needs no signal.
-                    rustix::process::kill_process(child, signal).ok();
-                }),
-                Err(error) => super::log(format_args!("the children cannot be listed: {error}")),
+                Ok(children) if children == before => break,
+                Ok(children) => {
+                    for child in &children {
+                        // One that is gone by now needs no signal.
+                        rustix::process::kill_process(*child, signal).ok();
+                    }
+                    before = children;
+                }
+                Err(error) => {
+                    super::log(format_args!("the children cannot be listed: {error}"));
+                    break;
+                }
             }
             self.reap();
         }
@@ -402,6 +412,9 @@ impl Session<'_> {
             && let Err(error) = self.keep_answer(&text, false)
         {
             super::log(format_args!("a partial answer could not be stored: {error}"));
+        }
+        if !self.alone {
+            self.remark(REMARK_LEFTOVERS);
         }
         for remark in self.driver.remarks() {
             self.remark(&remark);

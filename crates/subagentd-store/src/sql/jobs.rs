@@ -73,7 +73,10 @@ pub(crate) const SUBMIT: Statement = job!(
 
 /// `$3` number, `$4` kind, `$5` boot, `$6` at, `$7` run state, `$8` device, `$9` inode, `$10` path.
 pub(crate) const BEGIN_ATTEMPT: Statement = job!(
-    decide!("children.state = 'queued' AND children.attempts = $3 - 1"),
+    decide!(
+        "children.state = 'queued' AND children.attempts = $3 - 1 AND NOT EXISTS (SELECT 1 FROM intents AS i \
+             WHERE i.run = children.run AND i.child = children.child AND i.kind = 'cancel' AND NOT i.closed)"
+    ),
     "INSERT INTO attempts (run, child, number, kind, boot, begun_at_ms) \
      SELECT run, child, $3, $4, $5, $6 FROM job WHERE applies",
     concat!("UPDATE children SET state = 'starting', attempts = $3, not_before_ms = NULL WHERE ", the_child!()),
@@ -107,7 +110,11 @@ pub(crate) const RUNNING: Statement = job!(
 pub(crate) const REQUEUE: Statement = job!(
     decide!("children.state = 'starting' AND children.attempts = $3"),
     concat!("UPDATE attempts SET ended = 'never-ran', ended_at_ms = $7, why = $6 WHERE number = $3 AND ", the_child!()),
-    concat!("UPDATE children SET state = 'queued', not_before_ms = $5, never_ran = never_ran + 1 WHERE ", the_child!()),
+    concat!(
+        "UPDATE children SET state = 'queued', not_before_ms = $5, \
+         never_ran = never_ran + ($6 <> 'scope.busy-elsewhere') WHERE ",
+        the_child!()
+    ),
     concat!("UPDATE runs SET state = $4 WHERE ", the_run!()),
     concat!("DELETE FROM leases WHERE ", the_child!()),
     verdict!()
@@ -130,6 +137,13 @@ pub(crate) const INTEND: Statement = job!(
 pub(crate) const CONFIRM: Statement = job!(
     decide!("children.run IS NOT NULL"),
     concat!("UPDATE intents SET confirmed_at_ms = $4 WHERE number = $3 AND confirmed_at_ms IS NULL AND ", the_child!()),
+    verdict!()
+);
+
+/// Only of a child that has ended: a live one needs its scope.
+pub(crate) const RELEASE: Statement = job!(
+    decide!("children.state NOT IN ('queued', 'starting', 'running', 'paused')"),
+    concat!("DELETE FROM leases WHERE ", the_child!()),
     verdict!()
 );
 
@@ -171,5 +185,5 @@ pub(crate) const ACKNOWLEDGE: Statement = job!(
 
 /// Every job, for the test that prepares them.
 #[cfg(test)]
-pub(crate) const ALL: [&Statement; 9] =
-    [&SUBMIT, &BEGIN_ATTEMPT, &SPAWNED, &RUNNING, &REQUEUE, &INTEND, &CONFIRM, &SETTLE, &ACKNOWLEDGE];
+pub(crate) const ALL: [&Statement; 10] =
+    [&SUBMIT, &BEGIN_ATTEMPT, &SPAWNED, &RUNNING, &REQUEUE, &INTEND, &CONFIRM, &RELEASE, &SETTLE, &ACKNOWLEDGE];

@@ -217,6 +217,8 @@ async fn an_end_closes_intents_and_may_keep_the_scope() {
     let child = bench.run("cli:ada").await;
     let attempt = bench.begun(child, 1).await;
     writer.intend(cancel(child)).await.await.unwrap();
+    writer.release(child).await.await.unwrap();
+    assert_eq!(bench.store.reader.leases().await.unwrap().len(), 1, "a live child keeps what it needs");
     let kept = Settlement {
         keep_lease: true,
         notice: None,
@@ -229,6 +231,8 @@ async fn an_end_closes_intents_and_may_keep_the_scope() {
     assert_eq!((row.ended_at_ms, row.started_at_ms), (None, Some(NOW + 2)));
     assert_eq!(bench.store.reader.leases().await.unwrap().len(), 1);
     assert_eq!(*writer.newest_notice().borrow(), 0);
+    writer.release(child).await.await.unwrap();
+    assert_eq!(bench.store.reader.leases().await.unwrap(), []);
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ pub(crate) enum Kind {
     Requeue,
     Intend,
     Confirm,
+    Release,
     Settle,
     Acknowledge,
 }
@@ -110,6 +111,7 @@ impl Kind {
             Self::Requeue => &jobs::REQUEUE,
             Self::Intend => &jobs::INTEND,
             Self::Confirm => &jobs::CONFIRM,
+            Self::Release => &jobs::RELEASE,
             Self::Settle => &jobs::SETTLE,
             Self::Acknowledge => &jobs::ACKNOWLEDGE,
         }
@@ -143,7 +145,8 @@ impl Prepared {
                     | Kind::Spawned
                     | Kind::Running
                     | Kind::Requeue
-                    | Kind::Confirm => Answer::Done,
+                    | Kind::Confirm
+                    | Kind::Release => Answer::Done,
                 }
             }
         };
@@ -322,6 +325,10 @@ pub(super) fn intend(intent: NewIntent) -> Result<Prepared, StoreError> {
 
 pub(super) fn confirm(child: ChildId, number: u32, at_ms: u64) -> Result<Prepared, StoreError> {
     Values::about(child).number(u64::from(number)).number(at_ms).prepared(Kind::Confirm, Subject::Child(child))
+}
+
+pub(super) fn release(child: ChildId) -> Result<Prepared, StoreError> {
+    Values::about(child).prepared(Kind::Release, Subject::Child(child))
 }
 
 pub(super) fn settle(settlement: &Settlement) -> Result<Prepared, StoreError> {

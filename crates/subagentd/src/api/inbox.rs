@@ -55,6 +55,11 @@ pub(super) async fn ack(api: Arc<Api>, connection: Arc<Connection>, params: AckP
         let text = format!("`seqs` has {} numbers; at most {} are taken", params.seqs.len(), limits::ACK_NUMBERS);
         return Err(Fault::new(Kind::Limit, text));
     }
+    if !*api.context.writer.healthy().borrow() {
+        // They would fill the writer's queue and hold up everybody.
+        let text = "the database cannot be written now; free some space or repair the disk, then acknowledge again";
+        return Err(Fault::new(Kind::Storage, text));
+    }
     let mut seqs = params.seqs;
     if let Some(up_to) = params.up_to {
         seqs.extend(api.ledger.sent_up_to(connection.id, up_to));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
@@ -22,6 +23,8 @@ use crate::hub::{Launched, Submission};
 
 /// Tasks up to here are rows, longer ones files (design 5).
 const TASK_ROW_BYTES: usize = 64 * 1024;
+/// How long a launch looks at the disk.
+const LOOK: Duration = Duration::from_secs(10);
 /// Remark: the client stated no environment.
 const REMARK_ENVIRONMENT: &str = "environment.of-daemon";
 
@@ -38,19 +41,50 @@ pub(super) async fn launch(
     {
         return Ok(answer);
     }
-    let work = Arc::clone(&api);
-    // The file system may be slow, and the daemon has one thread for everybody else.
-    let prepared = tokio::task::spawn_blocking(move || prepare(&work, owner, key, params));
-    let run = prepared.await.map_err(|error| fault::internal(&error))??;
+    let run = look(&api, owner, key, params).await?;
     let id = run.id;
     let plan = run.children.first().map(|child| child.plan.clone()).ok_or_else(|| fault::internal(&"no child"))?;
-    match api.hub.launch(Submission { run }).await? {
+    let has_file = run.children.iter().any(|child| child.task == Task::File);
+    let launched = api.hub.launch(Submission { run }).await;
+    if has_file && !matches!(launched, Ok(Launched::Accepted(..))) {
+        forget_tasks(&api, id);
+    }
+    match launched? {
         Launched::Accepted(state, waits) => {
             tracing::info!(run = %id, agent = plan.agent, %state, "accepted");
             Ok(response(id, state, waits, &plan, false))
         }
         Launched::Repeated(run) => repeated_run(&api, run).await,
     }
+}
+
+/// Looks at the disk beside everybody else, and not for ever.
+async fn look(api: &Arc<Api>, owner: String, key: Option<RequestKey>, params: LaunchParams) -> Result<NewRun, Fault> {
+    let slow = |what: &str| {
+        let seconds = LOOK.as_secs();
+        Fault::new(Kind::Overloaded, format!("{what} within {seconds} s; a file system may hang. Try again later"))
+    };
+    let directory = params.directory.clone();
+    let place = tokio::time::timeout(LOOK, Arc::clone(&api.lookers).acquire_owned()).await;
+    let place = place.map_err(|_| slow("no other launch was done"))?.map_err(|error| fault::internal(&error))?;
+    let work = Arc::clone(api);
+    let looking = tokio::task::spawn_blocking(move || {
+        // Given back by the thread itself: one that hangs keeps its place.
+        let _place = place;
+        prepare(&work, owner, key, params)
+    });
+    let looked = tokio::time::timeout(LOOK, looking).await;
+    looked.map_err(|_| slow(&format!("{directory} did not answer")))?.map_err(|error| fault::internal(&error))?
+}
+
+/// A launch that was not accepted leaves nothing behind.
+fn forget_tasks(api: &Api, id: RunId) {
+    let folder = api.context.places.run(id);
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = std::fs::remove_dir_all(&folder) {
+            tracing::warn!(run = %id, %error, "the task of a refused launch could not be removed");
+        }
+    });
 }
 
 fn check(params: &LaunchParams) -> Result<(), Fault> {

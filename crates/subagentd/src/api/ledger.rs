@@ -21,10 +21,16 @@ pub(crate) struct Ledger {
 #[derive(Default)]
 struct Inner {
     /// Watches of an owner, the newest last.
-    watchers: HashMap<String, Vec<(u64, watch::Sender<bool>)>>,
+    watchers: HashMap<String, Vec<Watcher>>,
     /// What connections were sent, by their number.
     sent: HashMap<u64, BTreeMap<u64, ()>>,
     next: u64,
+}
+
+struct Watcher {
+    number: u64,
+    connection: u64,
+    turn: watch::Sender<bool>,
 }
 
 /// A place in an owner's line of watchers; left when dropped.
@@ -76,10 +82,10 @@ impl Place {
         inner.next += 1;
         let number = inner.next;
         let line = inner.watchers.entry(owner.to_owned()).or_default();
-        if let Some((_, before)) = line.last() {
-            before.send_replace(false);
+        if let Some(before) = line.last() {
+            before.turn.send_replace(false);
         }
-        line.push((number, sender));
+        line.push(Watcher { number, connection, turn: sender });
         drop(inner);
         Self { ledger: Arc::clone(api), owner: owner.to_owned(), number, connection, turn }
     }
@@ -107,11 +113,15 @@ impl Drop for Place {
         let Some(line) = inner.watchers.get_mut(&self.owner) else {
             return;
         };
-        line.retain(|(number, _)| *number != self.number);
+        line.retain(|watcher| watcher.number != self.number);
         match line.last() {
-            Some((_, newest)) => drop(newest.send_replace(true)),
+            Some(newest) => drop(newest.turn.send_replace(true)),
             None => drop(inner.watchers.remove(&self.owner)),
         }
-        inner.sent.remove(&self.connection);
+        // Another watch of the same connection still needs it.
+        let others = inner.watchers.values().flatten().any(|watcher| watcher.connection == self.connection);
+        if !others {
+            inner.sent.remove(&self.connection);
+        }
     }
 }

@@ -7,6 +7,7 @@ mod daemon;
 pub(crate) mod fault;
 mod inbox;
 mod launch;
+mod lease;
 mod ledger;
 mod result;
 mod run;
@@ -21,6 +22,7 @@ use subagentd_core::id::ChildId;
 use subagentd_ipc::router::Router;
 use subagentd_proto::method as m;
 use subagentd_runtime::folder::{Places, TASK_PREFIX};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::hub::{Context, Handle};
@@ -39,6 +41,9 @@ pub(crate) struct Api {
     pub runtimes: Runtimes,
     /// Who watches which inbox, and what was sent to whom.
     pub ledger: Ledger,
+    /// Places for looking at paths that clients name. A dead file system holds those who look at it for ever: it must
+    /// not hold the threads that everything else needs.
+    pub(crate) lookers: Arc<Semaphore>,
     /// What `daemon/status` tells.
     pub about: About,
     /// Ends the daemon.
@@ -66,6 +71,15 @@ pub(crate) fn task_file(places: &Places, child: ChildId) -> PathBuf {
     places.run(child.run).join(format!("{TASK_PREFIX}{}.txt", child.index))
 }
 
+/// Launches that look at the disk at once.
+const LOOKERS: usize = 8;
+
+/// The places for [`Api::lookers`].
+#[must_use]
+pub(crate) fn lookers() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(LOOKERS))
+}
+
 /// An empty ledger.
 #[must_use]
 pub(crate) fn ledger() -> Ledger {
@@ -88,6 +102,8 @@ pub(crate) fn methods(api: Arc<Api>) -> Methods {
     router.method::<m::RunResult, _, _>(result::result);
     router.method::<m::InboxList, _, _>(inbox::list);
     router.method::<m::InboxAck, _, _>(inbox::ack);
+    router.method::<m::LeaseList, _, _>(lease::list);
+    router.method::<m::LeaseRelease, _, _>(lease::release);
     router.subscription::<m::InboxWatch, _, _>(inbox::watch);
     router.finish()
 }

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::{Reason, State};
-use subagentd_core::outcome::Outcome;
 use subagentd_core::schedule;
-use subagentd_proto::error::Fault;
+use subagentd_proto::error::{Fault, Kind};
 use subagentd_store::{self as store, IntentKind, NewIntent, StoreError};
 use tokio::sync::oneshot;
 
@@ -27,6 +26,13 @@ pub(super) struct Intended {
     reply: Option<Reply>,
 }
 
+fn refuse(reply: Option<Reply>) {
+    if let Some(reply) = reply {
+        let text = "the database cannot be written, so no cancel can be stored; free some space or repair the disk";
+        reply.send(Err(Fault::new(Kind::Storage, text))).ok();
+    }
+}
+
 impl Hub {
     pub(super) async fn cancel(&mut self, run: RunId, reply: Reply) {
         let Some(live) = self.runs.get(&run) else {
@@ -36,12 +42,14 @@ impl Hub {
         };
         let open: Vec<(u32, State)> = (0..).zip(&live.children).map(|(index, child)| (index, child.state)).collect();
         // One answer for the run: that of its first child that has not ended, else of the first one.
+        // While nothing can be stored no intent is taken: they would fill the writer's queue and hold up everybody.
         let answering = open.iter().find(|(_, state)| !state.is_end()).or(open.first()).map(|(index, _)| *index);
         let mut reply = Some(reply);
         for (index, state) in open {
             let reply = if Some(index) == answering { reply.take() } else { None };
             let child = ChildId { run, index };
             match state {
+                _ if !*self.healthy.borrow() => refuse(reply),
                 State::Queued => self.cancel_waiting(child, reply).await,
                 _ => self.cancel_live(child, reply).await,
             }
@@ -51,8 +59,7 @@ impl Hub {
     /// A waiting child leaves the queue at once; its end is the answer.
     async fn cancel_waiting(&mut self, child: ChildId, reply: Option<Reply>) {
         self.step(schedule::Event::Withdrawn { child }).await;
-        let outcome = Outcome::bare(Reason::Cancelled, None, now_ms());
-        self.settle(None, child, outcome, None).await;
+        self.end_unstarted(None, child, Reason::Cancelled, None).await;
         if let Some(reply) = reply {
             self.answer_after_end(child, reply);
         }
@@ -83,7 +90,7 @@ impl Hub {
             && live.cancel.is_none()
             && !live.settling
         {
-            live.cancel = Some(Cancel { number: None, confirmed: false });
+            live.cancel = Some(Cancel { number: None, confirmed: false, timed: false });
         }
         self.commit(async move { Done::Intended(Intended { child, result: receipt.await, reply }) });
     }
@@ -109,7 +116,9 @@ impl Hub {
         let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) else {
             return Cancelled::Before(State::Cancelled);
         };
-        child.cancel = Some(Cancel { number: Some(number), confirmed: false });
+        // A repeat is stored under the first one's number: what is known of that one stays known.
+        let known = child.cancel.filter(|cancel| cancel.number == Some(number));
+        child.cancel = known.or(Some(Cancel { number: Some(number), confirmed: false, timed: false }));
         let (state, attempt) = (child.state, AttemptId { child: id, number: child.attempts });
         self.send_cancel(attempt);
         Cancelled::Soon(state)
@@ -120,9 +129,13 @@ impl Hub {
     pub(super) fn send_cancel(&mut self, attempt: AttemptId) {
         let patience = self.context.settings.grace() + CONFIRMATION;
         let Some(child) = self.live(attempt) else { return };
-        let Some(Cancel { number: Some(number), confirmed: false }) = child.cancel else { return };
+        let Some(cancel @ Cancel { number: Some(number), confirmed: false, .. }) = child.cancel else { return };
         let Some(link) = &child.link else { return };
         link.cancel(number);
+        if cancel.timed {
+            return;
+        }
+        child.cancel = Some(Cancel { timed: true, ..cancel });
         let report = self.report.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(patience).await;

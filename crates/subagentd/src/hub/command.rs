@@ -41,6 +41,7 @@ pub(super) enum Command {
     Wait { run: RunId, reply: oneshot::Sender<()> },
     Waits { children: Vec<ChildId>, reply: oneshot::Sender<Vec<Option<Waits>>> },
     Counts { reply: oneshot::Sender<(usize, usize, bool)> },
+    Release { child: ChildId, reply: oneshot::Sender<Result<(), Fault>> },
     Stop { reply: oneshot::Sender<(usize, usize)> },
 }
 
@@ -100,6 +101,14 @@ impl Handle {
     /// When the hub is gone.
     pub(crate) async fn counts(&self) -> Result<(usize, usize, bool), Fault> {
         self.ask(|reply| Command::Counts { reply }).await
+    }
+
+    /// Gives up the scope that an ended child kept. Answered after the commit.
+    ///
+    /// # Errors
+    /// When the daemon is stopping or the store fails.
+    pub(crate) async fn release(&self, child: ChildId) -> Result<(), Fault> {
+        self.ask(|reply| Command::Release { child, reply }).await?
     }
 
     /// Admits nothing more. Gives the children that live and those that wait.

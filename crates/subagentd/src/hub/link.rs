@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use subagentd_core::id::AttemptId;
 use subagentd_runtime::format::{CONTROL_LINE, Order, Word};
-use subagentd_runtime::spawn;
+use subagentd_runtime::{process, spawn};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -41,6 +41,7 @@ pub(super) struct Subject {
 pub(super) struct Link {
     orders: mpsc::Sender<Order>,
     pidfd: Option<Arc<AsyncFd<OwnedFd>>>,
+    process: Option<(u32, u64)>,
 }
 
 impl Link {
@@ -58,7 +59,7 @@ impl Link {
         let pidfd = pidfd.and_then(|descriptor| readable(descriptor).ok()).map(Arc::new);
         tasks.spawn(await_end(Arc::clone(&context), subject, pidfd.clone(), report.clone()));
         tasks.spawn(talk(context, subject.attempt, control, queue, report));
-        Self { orders, pidfd }
+        Self { orders, pidfd, process: subject.process }
     }
 
     /// Orders the shim to end its child.
@@ -69,10 +70,13 @@ impl Link {
 
     /// Kills a shim that does not do what it is there for. What it leaves is ended by the look that follows.
     pub(super) fn kill(&self) {
-        if let Some(descriptor) = &self.pidfd {
-            // One that is gone by now needs no signal.
-            rustix::process::pidfd_send_signal(descriptor.get_ref(), rustix::process::Signal::KILL).ok();
-        }
+        let found = || process::watch(self.process?.0, self.process?.1).ok().flatten();
+        let kill = |descriptor: &OwnedFd| rustix::process::pidfd_send_signal(descriptor, rustix::process::Signal::KILL);
+        // One that is gone by now needs no signal.
+        match &self.pidfd {
+            Some(descriptor) => kill(descriptor.get_ref()).ok(),
+            None => found().and_then(|descriptor| kill(&descriptor).ok()),
+        };
     }
 }
 
@@ -99,8 +103,9 @@ async fn await_end(
             Ok(Look::Lost(lost)) => Event::Lost(attempt, lost),
             Ok(Look::NeverStarted(why)) => Event::NeverStarted(attempt, why),
             Err(error) => {
-                tracing::error!(%attempt, %error, "a look at an attempt failed");
-                return;
+                tracing::error!(%attempt, %error, "a look at an attempt failed; it is looked at again");
+                tokio::time::sleep(LOOK_AGAIN).await;
+                continue;
             }
         };
         // A hub that is gone has stopped; the next start looks again.

@@ -37,6 +37,8 @@ pub(super) struct LiveChild {
     pub(super) cancel: Option<Cancel>,
     /// Its end is on its way to the store.
     pub(super) settling: bool,
+    /// Its end is stored.
+    pub(super) stored_end: bool,
     /// The way to its shim.
     pub(super) link: Option<Link>,
     /// What a start needs, while it is kept in memory.
@@ -50,6 +52,8 @@ pub(super) struct Cancel {
     pub(super) number: Option<u32>,
     /// The shim has it.
     pub(super) confirmed: bool,
+    /// Somebody looks at the clock for its confirmation.
+    pub(super) timed: bool,
 }
 
 /// What a start needs.
@@ -105,6 +109,7 @@ impl LiveChild {
             failed_starts: 0,
             cancel: None,
             settling: false,
+            stored_end: state.is_end(),
             link: None,
             material: None,
         }

@@ -1,5 +1,6 @@
 //! What lock, spool and folder say of an attempt (design 2, free lock).
 
+use std::io;
 use std::path::Path;
 
 use subagentd_core::deliver::{Reference, count_lines};
@@ -24,7 +25,7 @@ pub(super) enum Look {
 }
 
 /// What remains of an attempt whose shim is gone.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Lost {
     /// Processes that could not be ended.
     pub(super) leftovers: Vec<u32>,
@@ -40,27 +41,51 @@ const ANSWER_BYTES: usize = 64 * 1024 * 1024;
 /// The lock first, the spool second: a free lock and then no record proves that none will come. After another boot an
 /// attempt counts as started, since nobody can tell what the disk forgot.
 pub(super) fn look(context: &Context, subject: &Subject) -> Look {
-    let attempt = subject.attempt;
-    let place = context.places.attempt(attempt);
-    match folder::look_at_lock(&place) {
-        Ok(Lock::Held) => return Look::Alive,
-        // Not a free lock: its process decides.
-        Ok(Lock::Missing) if lives(subject) => return Look::Alive,
-        Ok(Lock::Free | Lock::Missing) => {}
+    match look_closely(context, subject) {
+        Ok(seen) => seen,
         Err(error) => {
-            // Never read as death: a writer might still be at work.
-            tracing::error!(%attempt, %error, "an attempt's lock cannot be looked at");
-            return Look::Alive;
+            // Never read as death or as "never started": it may be another time.
+            tracing::error!(attempt = %subject.attempt, %error, "an attempt cannot be looked at; it is looked at again");
+            Look::Alive
         }
     }
-    let name = attempt.record();
-    let spool = files::open_folder(&context.places.spool());
-    let published = spool.map_err(Into::into).and_then(|spool| folder::read_record(&spool, &name)).ok();
-    match published.or_else(|| folder::unpublished_record(&place)) {
-        Some(record) if record.attempt == attempt => Look::Record(Box::new(record), name),
-        _ if subject.other_boot || folder::has_started(&place) => Look::Lost(lost(subject, &place)),
-        _ => Look::NeverStarted(folder::last_log_line(&place).unwrap_or_else(|| "the shim never started".to_owned())),
+}
+
+fn look_closely(context: &Context, subject: &Subject) -> io::Result<Look> {
+    let attempt = subject.attempt;
+    let place = context.places.attempt(attempt);
+    let lock = folder::look_at_lock(&place)?;
+    match lock {
+        Lock::Held => return Ok(Look::Alive),
+        // Not a free lock: its process decides.
+        Lock::Missing if lives(subject) => return Ok(Look::Alive),
+        Lock::Free | Lock::Missing => {}
     }
+    if let Some((record, name)) = record(context, subject, &place)? {
+        return Ok(Look::Record(Box::new(record), name));
+    }
+    // Without its lock nothing in the folder proves that it never started.
+    let may_have_started = subject.other_boot || lock == Lock::Missing || folder::has_started(&place)?;
+    if may_have_started {
+        return Ok(Look::Lost(lost(subject, &place)));
+    }
+    Ok(Look::NeverStarted(folder::last_log_line(&place).unwrap_or_else(|| "the shim never started".to_owned())))
+}
+
+/// The record in the spool, or else the one that the shim left in its folder.
+fn record(context: &Context, subject: &Subject, place: &Path) -> io::Result<Option<(Record, String)>> {
+    let name = subject.attempt.record();
+    let spool = files::open_folder(&context.places.spool())?;
+    let published = match folder::read_record(&spool, &name) {
+        Ok(record) => Some(record),
+        Err(fault) if fault.is_final() => None,
+        Err(fault) => return Err(io::Error::other(fault.to_string())),
+    };
+    let found = match published {
+        Some(record) => Some(record),
+        None => folder::unpublished_record(place)?,
+    };
+    Ok(found.filter(|record| record.attempt == subject.attempt).map(|record| (record, name)))
 }
 
 fn lives(subject: &Subject) -> bool {

@@ -11,6 +11,7 @@ mod link;
 mod live;
 mod look;
 mod recover;
+mod retry;
 mod settle;
 mod spool;
 mod start;
@@ -34,6 +35,7 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use command::{Cancelled, Handle, Launched, Submission};
 
+use crate::clock::Clock;
 use crate::settings::Settings;
 use command::Command;
 use live::LiveRun;
@@ -44,8 +46,13 @@ const COMMANDS: usize = 256;
 const EVENTS: usize = 1024;
 /// Attempts in a row that may fail to start before the child has failed (design 2, free lock).
 const STARTS: u32 = 3;
-/// Before a child is tried again that another daemon's writer keeps out (N16), or whose start met a full disk.
+/// Before a child is tried again that another daemon's writer keeps out (N16).
 const NOT_BEFORE: Duration = Duration::from_secs(1);
+/// Before a failed start is tried again: the first pause, doubled each time, and the longest one.
+const PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How long a stop waits for starts under way.
+const STARTS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What hub and its tasks share.
 pub(crate) struct Context {
@@ -57,6 +64,8 @@ pub(crate) struct Context {
     pub reader: Reader,
     /// Settings.
     pub settings: Settings,
+    /// Open files that the daemon was started with: the limit of a child.
+    pub open_files: Option<u64>,
     /// This boot of the machine.
     pub boot: String,
 }
@@ -66,11 +75,15 @@ pub(crate) struct Context {
 enum Event {
     /// The attempt is committed and its shim runs.
     Spawned(AttemptId, Box<Shim>),
-    /// The attempt could not be prepared; nothing was committed.
+    /// The attempt could not be prepared now; nothing was committed.
     NotPrepared(AttemptId, String),
+    /// The attempt can never be prepared; nothing was committed.
+    Impossible(AttemptId, String),
     /// The attempt is committed, its shim could not be started.
     NotSpawned(AttemptId, String),
-    /// The child was not queued any more when the attempt was to be committed.
+    /// The attempt is committed, and its lock is held: a shim lives that nobody here has started.
+    Held(AttemptId),
+    /// The child was cancelled, or is not queued any more, when the attempt was to be committed.
     NotBegun(AttemptId),
     /// A shim said something.
     Word(AttemptId, Word),
@@ -89,7 +102,8 @@ enum Done {
     Launched(launch::Launched),
     Settled(settle::Settled),
     Intended(cancel::Intended),
-    Requeued(ChildId, Option<u64>),
+    Requeued(retry::Requeued),
+    Released(settle::Released),
     /// Nobody waits for it; a failure was logged.
     Other,
 }
@@ -104,6 +118,9 @@ pub(crate) struct Hub {
     report: mpsc::Sender<Event>,
     commits: FuturesUnordered<BoxFuture<'static, Done>>,
     tasks: TaskTracker,
+    /// Starts under way, which a stop waits for.
+    starts: TaskTracker,
+    clock: Clock,
     wake: Option<Instant>,
     stopping: bool,
     /// Launches whose commit is under way; they count against the bound of the queue.
@@ -130,6 +147,8 @@ impl Hub {
             report,
             commits: FuturesUnordered::new(),
             tasks: TaskTracker::new(),
+            starts: TaskTracker::new(),
+            clock: Clock::start(),
             wake: None,
             stopping: false,
             launching: 0,
@@ -165,6 +184,12 @@ impl Hub {
                 () = sleep_until(wake), if wake.is_some() => self.step(schedule::Event::Tick).await,
             }
         }
+        self.stopping = true;
+        self.step(schedule::Event::AdmissionClosed).await;
+        self.starts.close();
+        if tokio::time::timeout(STARTS_PATIENCE, self.starts.wait()).await.is_err() {
+            tracing::warn!("stopping with starts under way; the next start finds out how far they came");
+        }
         self.drain_commits().await;
     }
 
@@ -197,19 +222,30 @@ impl Hub {
             Command::Cancel { run, reply } => self.cancel(run, reply).await,
             Command::Wait { run, reply } => self.wait(run, reply),
             Command::Waits { children, reply } => {
-                let waits = children.into_iter().map(|child| self.schedule.waits(child)).collect();
+                let waits = self.waits(&children);
                 // A client that went away does not need it.
                 reply.send(waits).ok();
             }
             Command::Counts { reply } => {
                 reply.send((self.schedule.live(), self.schedule.queued(), self.stopping)).ok();
             }
+            Command::Release { child, reply } => self.release(child, reply).await,
             Command::Stop { reply } => {
                 self.stopping = true;
                 self.step(schedule::Event::AdmissionClosed).await;
                 reply.send((self.schedule.live(), self.schedule.queued())).ok();
             }
         }
+    }
+
+    /// Each single question costs as much as the queue before the child is long: many are answered by one walk.
+    fn waits(&self, children: &[ChildId]) -> Vec<Option<schedule::Waits>> {
+        const FEW: usize = 8;
+        if children.len() <= FEW {
+            return children.iter().map(|child| self.schedule.waits(*child)).collect();
+        }
+        let all: HashMap<ChildId, schedule::Waits> = self.schedule.waiting().collect();
+        children.iter().map(|child| all.get(child).copied()).collect()
     }
 
     async fn on_event(&mut self, event: Event) {
@@ -219,7 +255,9 @@ impl Hub {
             Event::NotSpawned(attempt, error) | Event::NeverStarted(attempt, error) => {
                 self.on_never_started(attempt, error).await;
             }
-            Event::NotBegun(attempt) => self.step(schedule::Event::Ended { child: attempt.child }).await,
+            Event::Impossible(attempt, error) => self.on_impossible(attempt, error).await,
+            Event::Held(attempt) => self.on_held(attempt),
+            Event::NotBegun(attempt) => self.on_not_begun(attempt).await,
             Event::Word(attempt, word) => self.on_word(attempt, word).await,
             Event::Record(record, name) => self.on_record(*record, name).await,
             Event::Lost(attempt, lost) => self.on_lost(attempt, lost).await,
@@ -232,28 +270,21 @@ impl Hub {
             Done::Launched(launched) => self.on_launched(launched).await,
             Done::Settled(settled) => self.on_settled(settled).await,
             Done::Intended(intended) => self.on_intended(intended),
-            Done::Requeued(child, not_before_ms) => {
-                let known = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index));
-                // Cancelled in the meantime: what it held is free, and it waits for nothing.
-                let event = match known {
-                    Some(known) if !known.settling => schedule::Event::Requeued { child, not_before_ms },
-                    _ => schedule::Event::Ended { child },
-                };
-                self.step(event).await;
-            }
+            Done::Requeued(requeued) => self.on_requeued(requeued).await,
+            Done::Released(released) => self.on_released(released).await,
             Done::Other => {}
         }
     }
 
     /// One step of the schedule, and its effects.
     async fn step(&mut self, event: schedule::Event) {
-        let effects = self.schedule.step(event, crate::clock::now_ms());
+        let effects = self.schedule.step(event, self.clock.now_ms());
         self.wake = None;
         for effect in effects {
             match effect {
                 Effect::Admit { child } => self.admit(child).await,
                 Effect::WakeAt { at_ms } => {
-                    let left = at_ms.saturating_sub(crate::clock::now_ms());
+                    let left = at_ms.saturating_sub(self.clock.now_ms());
                     self.wake = Some(Instant::now() + Duration::from_millis(left));
                 }
             }

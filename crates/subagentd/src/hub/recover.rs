@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::{Reason, State};
@@ -10,9 +9,9 @@ use subagentd_core::schedule;
 use subagentd_runtime::{process, spawn};
 use subagentd_store::{AttemptRow, ChildRow, IntentKind, RunRow};
 
-use super::Hub;
-use super::link::{Link, Subject};
+use super::link::Subject;
 use super::live::{Cancel, LiveChild, LiveRun};
+use super::{Hub, LONGEST_PAUSE};
 
 impl Hub {
     /// Fills the hub with every run that has not ended, oldest first.
@@ -29,6 +28,7 @@ impl Hub {
                 }
             }
         }
+        self.detain().await?;
         for row in &rows {
             for child in row.children.iter().filter(|child| child.state == State::Queued) {
                 self.queue_again(row, child).await;
@@ -36,6 +36,32 @@ impl Hub {
         }
         if !rows.is_empty() {
             tracing::info!(runs = rows.len(), live = self.schedule.live(), queued = self.schedule.queued(), "taken up");
+        }
+        Ok(())
+    }
+
+    /// Scopes of children that have ended and left something behind stay locked.
+    async fn detain(&mut self) -> anyhow::Result<()> {
+        for row in self.context.reader.leases().await? {
+            let child = row.child;
+            if self
+                .runs
+                .get_mut(&child.run)
+                .and_then(|run| run.child(child.index))
+                .is_some_and(|one| !one.state.is_end())
+            {
+                continue;
+            }
+            let request = schedule::Request {
+                child,
+                // It waits for nothing any more.
+                position: schedule::Position { run: 0, index: 0 },
+                owner: String::new(),
+                scope: Some(row.lease.identity),
+                not_before_ms: None,
+            };
+            self.step(schedule::Event::Restored { request, since_ms: row.since_at_ms }).await;
+            self.step(schedule::Event::Detained { child }).await;
         }
         Ok(())
     }
@@ -56,10 +82,7 @@ impl Hub {
             None
         });
         // A shim that is gone already is found out by the first look.
-        let link = Link::new(Arc::clone(&self.context), subject, None, pidfd, self.report.clone(), &self.tasks);
-        if let Some(live) = self.runs.get_mut(&row.id).and_then(|run| run.child(child.index)) {
-            live.link = Some(link);
-        }
+        self.link(subject, None, pidfd);
     }
 
     /// Opens the shim by its process id and compares its start time; the lock is looked at again after that. One whose
@@ -80,7 +103,9 @@ impl Hub {
         if child.intents.iter().any(|intent| intent.kind == IntentKind::Cancel) {
             self.end_unstarted(None, id, Reason::Cancelled, None).await;
         } else {
-            self.queue(row.id, child.index, child.not_before_ms).await;
+            // The clock may have been set back meanwhile.
+            let not_before_ms = child.not_before_ms.map(|at| at.min(self.after(LONGEST_PAUSE)));
+            self.queue(row.id, child.index, not_before_ms).await;
         }
     }
 }
@@ -104,6 +129,7 @@ fn live_child(row: &ChildRow) -> LiveChild {
     child.attempts = row.attempts;
     child.failed_starts = row.never_ran;
     let cancel = row.intents.iter().find(|intent| intent.kind == IntentKind::Cancel);
-    child.cancel = cancel.map(|intent| Cancel { number: Some(intent.number), confirmed: intent.confirmed });
+    child.cancel =
+        cancel.map(|intent| Cancel { number: Some(intent.number), confirmed: intent.confirmed, timed: false });
     child
 }

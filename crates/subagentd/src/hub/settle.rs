@@ -5,8 +5,10 @@ use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::outcome::Outcome;
 use subagentd_core::schedule;
-use subagentd_runtime::format::{End, Phase, Record, Word};
+use subagentd_proto::error::Fault;
+use subagentd_runtime::format::{End, Phase, REMARK_LEFTOVERS, Record, Word};
 use subagentd_store::{self as store, Settlement, StoreError};
+use tokio::sync::oneshot;
 
 use super::live::LiveChild;
 use super::look::Lost;
@@ -15,8 +17,8 @@ use crate::clock::now_ms;
 
 /// Remark: the shim was lost after it had stored this answer; nobody can tell whether the child had settled with it.
 const REMARK_KEPT: &str = "answer.kept";
-/// Remark: processes could not be ended; the scope stays locked until a person releases it.
-const REMARK_LEFTOVERS: &str = "leftovers";
+/// Why a child waits again that another daemon's writer keeps out (N16); such a start does not count as a failed one.
+const BUSY_ELSEWHERE: &str = "scope.busy-elsewhere";
 
 /// A settlement whose commit came back.
 pub(super) struct Settled {
@@ -58,6 +60,7 @@ impl Hub {
             return;
         }
         child.state = State::Running;
+        child.failed_starts = 0;
         let receipt = self.context.writer.running(attempt, run_state, at_ms).await;
         self.commit(async move {
             if let Err(error) = receipt.await {
@@ -74,20 +77,21 @@ impl Hub {
             return;
         }
         match record.end {
-            End::Ended(outcome) => self.settle(Some(attempt), attempt.child, *outcome, Some(name)).await,
-            End::BusyElsewhere => {
-                spool::forget(&self.context.places, &name);
-                self.on_busy_elsewhere(attempt).await;
+            End::Ended(outcome) => {
+                let keep_scope = outcome.remarks.iter().any(|remark| remark == REMARK_LEFTOVERS);
+                self.store_end(Some(attempt), attempt.child, *outcome, Some(name), keep_scope).await;
             }
+            End::BusyElsewhere => self.on_busy_elsewhere(attempt, name).await,
         }
     }
 
-    async fn on_busy_elsewhere(&mut self, attempt: AttemptId) {
+    async fn on_busy_elsewhere(&mut self, attempt: AttemptId, record: String) {
         if self.live(attempt).is_some_and(|child| child.cancel.is_some()) {
-            self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
+            let outcome = Outcome::bare(Reason::Cancelled, None, now_ms());
+            self.store_end(Some(attempt), attempt.child, outcome, Some(record), false).await;
         } else {
-            let not_before = now_ms() + u64::try_from(NOT_BEFORE.as_millis()).unwrap_or_default();
-            self.requeue(attempt, Some(not_before), "scope.busy-elsewhere".to_owned()).await;
+            let not_before_ms = self.after(NOT_BEFORE);
+            self.requeue(attempt, not_before_ms, BUSY_ELSEWHERE.to_owned(), Some(record)).await;
         }
     }
 
@@ -104,9 +108,13 @@ impl Hub {
                 Ok(run) => {
                     let children = run.map(|run| run.children).unwrap_or_default();
                     let known = children.iter().find(|child| child.index == attempt.child.index);
-                    if known.is_some_and(|child| child.attempts >= attempt.number) {
+                    let over = known.is_some_and(|child| {
+                        let newest = child.attempt.as_ref().filter(|newest| newest.number == attempt.number);
+                        child.attempts > attempt.number || newest.is_some_and(|newest| newest.ended.is_some())
+                    });
+                    if over {
                         spool::forget(&context.places, &name);
-                    } else {
+                    } else if known.is_none_or(|child| child.attempts < attempt.number) {
                         spool::set_aside(&context.places, &name, "it names an attempt that is not stored");
                     }
                 }
@@ -143,21 +151,11 @@ impl Hub {
         reason: Reason,
         error: Option<String>,
     ) {
-        self.settle(attempt, child, Outcome::bare(reason, error, now_ms()), None).await;
+        self.store_end(attempt, child, Outcome::bare(reason, error, now_ms()), None, false).await;
     }
 
     /// Stores an end. `record` is the spool file to be removed after the commit.
-    pub(super) async fn settle(
-        &mut self,
-        attempt: Option<AttemptId>,
-        id: ChildId,
-        outcome: Outcome,
-        record: Option<String>,
-    ) {
-        self.store_end(attempt, id, outcome, record, false).await;
-    }
-
-    async fn store_end(
+    pub(super) async fn store_end(
         &mut self,
         attempt: Option<AttemptId>,
         id: ChildId,
@@ -202,7 +200,10 @@ impl Hub {
         if let Some(name) = record {
             spool::forget(&self.context.places, &name);
         }
-        let all_ended = self.runs.get(&id.run).is_some_and(|run| run.children.iter().all(|one| one.state.is_end()));
+        if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
+            child.stored_end = true;
+        }
+        let all_ended = self.runs.get(&id.run).is_some_and(|run| run.children.iter().all(|one| one.stored_end));
         if all_ended && let Some(run) = self.runs.remove(&id.run) {
             for waiter in run.waiters {
                 // A client that went away does not need it.
@@ -216,6 +217,30 @@ impl Hub {
             };
             self.step(event).await;
         }
+    }
+}
+
+/// A given-up scope whose commit came back.
+pub(super) struct Released {
+    child: ChildId,
+    result: Result<(), StoreError>,
+    reply: oneshot::Sender<Result<(), Fault>>,
+}
+
+impl Hub {
+    /// A person takes it upon himself that what is left of a child does no harm.
+    pub(super) async fn release(&mut self, child: ChildId, reply: oneshot::Sender<Result<(), Fault>>) {
+        let receipt = self.context.writer.release(child).await;
+        self.commit(async move { Done::Released(Released { child, result: receipt.await, reply }) });
+    }
+
+    pub(super) async fn on_released(&mut self, released: Released) {
+        let Released { child, result, reply } = released;
+        if result.is_ok() {
+            self.step(schedule::Event::Ended { child }).await;
+        }
+        // A client that went away does not need it.
+        reply.send(result.map_err(|error| crate::api::fault::storage(&error))).ok();
     }
 }
 

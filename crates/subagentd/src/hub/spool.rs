@@ -6,6 +6,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
@@ -18,7 +19,7 @@ use tokio::sync::mpsc;
 use super::Event;
 use crate::descriptors::readable;
 
-/// Between two sweeps when inotify is not to be had.
+/// Between two sweeps when inotify is not to be had, or a record could not be read.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// The watched spool.
@@ -26,6 +27,8 @@ pub(super) struct Spool {
     places: Places,
     folder: OwnedFd,
     inotify: Option<AsyncFd<OwnedFd>>,
+    /// Something was left to be read later.
+    again: AtomicBool,
 }
 
 impl Spool {
@@ -39,7 +42,7 @@ impl Spool {
                 None
             }
         };
-        Ok(Self { places: places.clone(), folder, inotify })
+        Ok(Self { places: places.clone(), folder, inotify, again: AtomicBool::new(false) })
     }
 
     /// Reports records until the hub is gone.
@@ -53,6 +56,7 @@ impl Spool {
             };
             tokio::select! {
                 () = report.closed() => return,
+                () = tokio::time::sleep(SWEEP), if self.again.load(Ordering::Relaxed) => self.sweep(&report).await,
                 ready = inotify.readable() => {
                     let Ok(mut ready) = ready else { return };
                     let (names, overflow) = read_names(inotify.get_ref());
@@ -69,6 +73,7 @@ impl Spool {
     }
 
     async fn sweep(&self, report: &mpsc::Sender<Event>) {
+        self.again.store(false, Ordering::Relaxed);
         let names = std::fs::read_dir(self.places.spool()).map(|entries| {
             entries
                 .flatten()
@@ -94,7 +99,11 @@ impl Spool {
             Ok(_) => set_aside(&self.places, name, "its name and its content differ"),
             // Taken by somebody quicker.
             Err(ReadFault::Io(error)) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => set_aside(&self.places, name, &error.to_string()),
+            Err(fault) if fault.is_final() => set_aside(&self.places, name, &fault.to_string()),
+            Err(fault) => {
+                tracing::warn!(name, %fault, "a record cannot be read now; it is tried again");
+                self.again.store(true, Ordering::Relaxed);
+            }
         }
     }
 }

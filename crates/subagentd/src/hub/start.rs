@@ -1,18 +1,20 @@
 //! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
 
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
-use subagentd_core::life::{Reason, State};
-use subagentd_core::schedule;
+use subagentd_core::life::State;
 use subagentd_runtime::format::{REQUEST_FORMAT, Request, TaskText};
 use subagentd_runtime::spawn::{self, Shim};
-use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Requeue, Spawned, Task};
+use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Spawned, Task};
 use tokio::sync::mpsc;
 
 use super::link::{Link, Subject};
 use super::live::Material;
-use super::{Context, Done, Event, Hub, NOT_BEFORE, STARTS};
+use super::{Context, Event, Hub};
 use crate::clock::now_ms;
 
 /// Name of a single run's answer in the run's folder (design 7).
@@ -47,75 +49,29 @@ impl Hub {
             run_state,
         };
         let report = self.report.clone();
-        self.tasks.spawn(start.run(report));
+        self.starts.spawn(start.run(report));
     }
 
     pub(super) fn on_spawned(&mut self, attempt: AttemptId, shim: Shim) {
-        let subject = Subject { attempt, other_boot: false, process: Some((shim.pid, shim.started)) };
+        let process = shim.started.map(|started| (shim.pid, started));
+        self.link(Subject { attempt, other_boot: false, process }, Some(shim.control), shim.pidfd);
+    }
+
+    /// A shim lives that this daemon did not start: it is taken up like one of an earlier daemon.
+    pub(super) fn on_held(&mut self, attempt: AttemptId) {
+        tracing::warn!(%attempt, "its lock is held: a shim lives already and is taken up");
+        let listener = spawn::listener(&self.context.places.attempt(attempt)).ok();
+        self.link(Subject { attempt, other_boot: false, process: None }, None, listener);
+    }
+
+    /// Takes up a shim, and sends it what was stored for it.
+    pub(super) fn link(&mut self, subject: Subject, control: Option<UnixStream>, pidfd: Option<OwnedFd>) {
         let (report, context) = (self.report.clone(), Arc::clone(&self.context));
-        let link = Link::new(context, subject, Some(shim.control), Some(shim.pidfd), report, &self.tasks);
-        let Some(child) = self.live(attempt) else { return };
-        child.failed_starts = 0;
+        // Before anything else: its end is awaited even if nobody waits for the child any more.
+        let link = Link::new(context, subject, control, pidfd, report, &self.tasks);
+        let Some(child) = self.live(subject.attempt) else { return };
         child.link = Some(link);
-        self.send_cancel(attempt);
-    }
-
-    /// Nothing was committed: a full disk, most likely. The child waits a while and tries the same number again.
-    pub(super) async fn on_not_prepared(&mut self, attempt: AttemptId, error: String) {
-        let Some(child) = self.live(attempt) else { return };
-        child.failed_starts += 1;
-        tracing::warn!(%attempt, error, "an attempt could not be prepared");
-        if child.cancel.is_some() {
-            self.end_unstarted(None, attempt.child, Reason::Cancelled, None).await;
-            return;
-        }
-        if child.failed_starts >= STARTS {
-            self.end_unstarted(None, attempt.child, Reason::StartFailed, Some(error)).await;
-            return;
-        }
-        child.state = State::Queued;
-        child.attempts -= 1;
-        let not_before = now_ms() + u64::try_from(NOT_BEFORE.as_millis()).unwrap_or_default();
-        self.step(schedule::Event::Requeued { child: attempt.child, not_before_ms: Some(not_before) }).await;
-    }
-
-    /// The attempt is committed and its child never ran: back to the queue, or the end after too many of them.
-    pub(super) async fn on_never_started(&mut self, attempt: AttemptId, error: String) {
-        let Some(child) = self.live(attempt) else { return };
-        child.failed_starts += 1;
-        child.link = None;
-        tracing::warn!(%attempt, error, "an attempt never started");
-        if child.cancel.is_some() {
-            self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
-        } else if child.failed_starts >= STARTS {
-            self.end_unstarted(Some(attempt), attempt.child, Reason::StartFailed, Some(error)).await;
-        } else {
-            self.requeue(attempt, None, error).await;
-        }
-    }
-
-    /// Puts a live child back into the queue: the commit first, then the schedule.
-    pub(super) async fn requeue(&mut self, attempt: AttemptId, not_before_ms: Option<u64>, why: String) {
-        let Some(run) = self.runs.get_mut(&attempt.child.run) else {
-            return;
-        };
-        let run_state = run.state_with(attempt.child.index, State::Queued);
-        let Some(child) = run.child(attempt.child.index) else {
-            return;
-        };
-        child.state = State::Queued;
-        child.link = None;
-        let requeue = Requeue { attempt, run_state, not_before_ms, why, at_ms: now_ms() };
-        let receipt = self.context.writer.requeue(requeue).await;
-        self.commit(async move {
-            match receipt.await {
-                Ok(()) => Done::Requeued(attempt.child, not_before_ms),
-                Err(error) => {
-                    tracing::error!(%attempt, %error, "a child could not be queued again; it waits for the next start");
-                    Done::Other
-                }
-            }
-        });
+        self.send_cancel(subject.attempt);
     }
 }
 
@@ -125,6 +81,8 @@ impl Start {
         let event = match self.go().await {
             Ok(shim) => Event::Spawned(attempt, Box::new(shim)),
             Err(Refusal::Unprepared(error)) => Event::NotPrepared(attempt, error),
+            Err(Refusal::Impossible(error)) => Event::Impossible(attempt, error),
+            Err(Refusal::Held) => Event::Held(attempt),
             Err(Refusal::Elsewhere) => Event::NotBegun(attempt),
             Err(Refusal::Unspawned(error)) => Event::NotSpawned(attempt, error),
         };
@@ -134,7 +92,7 @@ impl Start {
 
     async fn go(self) -> Result<Shim, Refusal> {
         let material = self.material().await.map_err(Refusal::Unprepared)?;
-        let request = self.request(&material).map_err(Refusal::Unprepared)?;
+        let request = self.request(&material).map_err(Refusal::Impossible)?;
         let instructions = material.plan.instructions.clone();
         let places = self.context.places.clone();
         let prepared = tokio::task::spawn_blocking(move || places.prepare(&request, &instructions)).await;
@@ -143,10 +101,13 @@ impl Start {
             .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
         self.begin().await?;
         let spawned = tokio::task::spawn_blocking(move || spawn::spawn(&folder)).await;
-        let shim = spawned
-            .map_err(|error| Refusal::Unspawned(error.to_string()))?
-            .map_err(|error| Refusal::Unspawned(format!("the shim cannot be started: {error}")))?;
-        let stored = Spawned { attempt: self.attempt, pid: shim.pid, pid_start: shim.started };
+        let shim =
+            spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|error| match error.kind() {
+                io::ErrorKind::ResourceBusy => Refusal::Held,
+                _ => Refusal::Unspawned(format!("the shim cannot be started: {error}")),
+            })?;
+        let Some(pid_start) = shim.started else { return Ok(shim) };
+        let stored = Spawned { attempt: self.attempt, pid: shim.pid, pid_start };
         let receipt = self.context.writer.spawned(stored).await;
         // The start does not wait for it: the pid only helps a later daemon, which looks at the lock first.
         tokio::spawn(async move {
@@ -206,6 +167,7 @@ impl Start {
                 .as_ref()
                 .map(|digest| crate::environment::path(&places.environments(), digest)),
             umask: plan.umask,
+            open_files: self.context.open_files,
             provider: provider.to_owned(),
             model: model.to_owned(),
             thinking: plan.thinking.value.clone(),
@@ -232,6 +194,8 @@ fn missing_runtime(runtime: &str) -> String {
 /// Why a start came to nothing.
 enum Refusal {
     Unprepared(String),
+    Impossible(String),
     Elsewhere,
     Unspawned(String),
+    Held,
 }
