@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::grandchild;
+
 /// Tools a driver may ask for. Others are dropped without a word, as pi does, so that the driver's own check is exercised.
 const BUILT_IN: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "ls"];
 
@@ -38,6 +40,8 @@ Taken and not used: --provider --model --thinking --session-dir --append-system-
 #[derive(Debug)]
 pub(crate) enum Asked {
     Serve(Options),
+    /// To be a process that a script starts, by this plan.
+    Grandchild(String),
     Help,
     Version,
 }
@@ -82,6 +86,8 @@ pub(crate) fn read(mut args: impl Iterator<Item = OsString>, variable: Option<Os
                 mode if mode == OsStr::new("rpc") => {}
                 mode => return Err(OptionError::Mode(mode)),
             },
+            // Between processes of this program only, so it is not in the help.
+            grandchild::OPTION => return text(name, value()?).map(Asked::Grandchild),
             "--tools" => options.tools = active(&text(name, value()?)?),
             "--session-id" => options.session = text(name, value()?)?,
             "--script" => options.script = Some(PathBuf::from(value()?)),

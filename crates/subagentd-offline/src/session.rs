@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::options::Options;
 use crate::record::{self, Stop};
-use crate::script::Script;
+use crate::script::{Parting, Script};
 use crate::search::{self, Bounds, Pulse};
+use crate::stage::Stage;
 use crate::turn::Returned;
 use crate::wire::{Heard, Leave, Wait, Wire};
 
@@ -22,9 +23,14 @@ const WAITING_ABORTS: usize = 64;
 const TOOLS_KEY: &str = "subagentd.tools";
 
 pub(crate) struct Session {
-    wire: Wire,
-    pub(crate) options: Options,
+    pub(crate) wire: Wire,
+    options: Options,
     pub(crate) script: Option<Script>,
+    pub(crate) stage: Stage,
+    /// What to do when TERM comes, when a step has said so.
+    pub(crate) farewell: Option<Vec<Parting>>,
+    /// Commands are read: from the first output on, up to a good-bye.
+    pub(crate) reading: bool,
     pub(crate) steering: VecDeque<String>,
     pub(crate) follow_up: VecDeque<String>,
     busy: bool,
@@ -38,11 +44,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub(crate) fn new(wire: Wire, options: Options, script: Option<Script>) -> Self {
+    pub(crate) fn new(wire: Wire, options: Options, script: Option<Script>, stage: Stage) -> Self {
         Self {
             wire,
             options,
             script,
+            stage,
+            farewell: None,
+            reading: false,
             steering: VecDeque::new(),
             follow_up: VecDeque::new(),
             busy: false,
@@ -58,12 +67,14 @@ impl Session {
     pub(crate) fn serve(&mut self) -> Leave {
         match self.serve_until() {
             Ok(never) => match never {},
-            Err(leave) => leave,
+            Err(Leave::Code(code)) => Leave::Code(code),
+            Err(told @ Leave::Told(_)) => self.part().err().unwrap_or(told),
         }
     }
 
     fn serve_until(&mut self) -> Result<std::convert::Infallible, Leave> {
         self.play_before()?;
+        self.reading = true;
         self.report_tools()?;
         loop {
             match self.wire.hear(Wait::Forever)? {
@@ -190,6 +201,15 @@ impl Session {
         self.turn_start()?;
         self.user(task)?;
         let aborted = if self.script.is_some() { self.play()? } else { self.search(task)? };
+        self.settle(aborted)?;
+        if self.wire.ended() {
+            return Err(Leave::INPUT_ENDED);
+        }
+        self.play_after()
+    }
+
+    /// Closes the run at hand, then answers what waited for that.
+    pub(crate) fn settle(&mut self, aborted: bool) -> Result<(), Leave> {
         let messages = std::mem::take(&mut self.messages);
         self.emit(&json!({ "type": "agent_end", "messages": messages, "willRetry": false }))?;
         self.busy = false;
@@ -197,10 +217,7 @@ impl Session {
         for id in std::mem::take(&mut self.aborts) {
             self.emit(&record::success(id.as_ref(), "abort", None))?;
         }
-        if self.wire.ended() {
-            return Err(Leave::INPUT_ENDED);
-        }
-        self.play_after()
+        Ok(())
     }
 
     /// Searches for the task, again when the client adds to it, and answers; true when aborted.
@@ -291,6 +308,10 @@ impl Session {
     /// Waits before the first output: commands stay unread.
     pub(crate) fn rest(&mut self, until: Instant, ignore_end: bool) -> Result<(), Leave> {
         if self.wire.rest(until, ignore_end)? { Err(Leave::INPUT_ENDED) } else { Ok(()) }
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.busy
     }
 
     pub(crate) fn emit(&mut self, record: &Value) -> Result<(), Leave> {

@@ -25,13 +25,13 @@ impl Child {
     }
 
     pub(crate) fn start_with(work: &Path, args: &[&str], variables: &[(&str, &str)]) -> Self {
-        let mut process = command(work)
-            .args(args)
-            .envs(variables.iter().copied())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = command(work);
+        command.args(args).envs(variables.iter().copied());
+        Self::spawn(command)
+    }
+
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = process.stdin.take();
         let output = process.stdout.take().unwrap();
         let (sender, records) = channel();
@@ -88,8 +88,27 @@ impl Child {
         self.input = None;
     }
 
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.process.id()).unwrap())
+    }
+
     pub(crate) fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(i32::try_from(self.process.id()).unwrap()), signal).unwrap();
+        kill(self.pid(), signal).unwrap();
+    }
+
+    /// How the process ended, whether its output is closed or not.
+    pub(crate) fn await_exit(&mut self) -> ExitStatus {
+        wait(&mut self.process)
+    }
+
+    /// Drops the records that have come.
+    pub(crate) fn is_output_closed(&self) -> bool {
+        loop {
+            match self.records.recv_timeout(Duration::from_millis(50)) {
+                Ok(_) => {}
+                Err(error) => return error == RecvTimeoutError::Disconnected,
+            }
+        }
     }
 
     /// The records that are left, and how it ended.

@@ -9,5 +9,8 @@
 
 mod child;
 mod dialect;
+mod grandchild;
+mod manners;
 mod script;
 mod search;
+mod stage;

@@ -1,33 +1,9 @@
-use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 
 use serde_json::json;
-use tempfile::TempDir;
 
 use crate::child::{Child, answer, refused};
-
-struct Stage {
-    work: TempDir,
-    script: PathBuf,
-}
-
-impl Stage {
-    fn new(steps: &str) -> Self {
-        let work = TempDir::new().unwrap();
-        let script = work.path().join("script.jsonl");
-        fs::write(&script, steps).unwrap();
-        Self { work, script }
-    }
-
-    fn start(&self) -> Child {
-        Child::start(self.work.path(), &["--session-id", "s-9", "--script", self.script.to_str().unwrap()])
-    }
-
-    fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.work.path().join(name)).unwrap_or_default()
-    }
-}
+use crate::stage::Stage;
 
 #[test]
 fn says_make_one_message_with_the_last_stop() {

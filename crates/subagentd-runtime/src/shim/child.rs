@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nix::sys::signal::SigSet;
 use rustix::process::{Pid, Resource, Signal};
 
 use super::setup::{Prepared, Setup};
@@ -68,8 +69,9 @@ fn mark(setup: &Setup) -> String {
     setup.request.attempt.to_string()
 }
 
-/// The kernel kills the child when the shim dies, however it dies; and the child gets the limit of open files that the
-/// daemon was started with.
+/// The kernel kills the child when the shim dies, however it dies; the child gets the limit of open files that the
+/// daemon was started with, and none of the signals that the shim blocks for itself (the standard library leaves the
+/// mask as it is).
 #[expect(unsafe_code, reason = "the only way to run something between fork and exec")]
 fn before_exec(command: &mut Command, open_files: Option<u64>) {
     let shim = rustix::process::getpid();
@@ -81,6 +83,7 @@ fn before_exec(command: &mut Command, open_files: Option<u64>) {
             if rustix::process::getppid() != Some(shim) {
                 return Err(io::Error::from(rustix::io::Errno::SRCH));
             }
+            SigSet::empty().thread_set_mask()?;
             let mut limit = rustix::process::getrlimit(Resource::Nofile);
             limit.current = open_files.or(limit.current);
             Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)

@@ -204,7 +204,7 @@ fn refused(error: String) -> Ready {
     Ready::Refused(Reason::StartFailed, error)
 }
 
-/// Signals come through a descriptor; the child gets an empty mask from the standard library's spawn.
+/// Signals come through a descriptor; the child's mask is emptied before its program runs.
 fn block_signals() -> io::Result<SignalFd> {
     let mut set = SigSet::empty();
     for signal in [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
