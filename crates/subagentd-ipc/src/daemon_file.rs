@@ -33,20 +33,17 @@ impl DaemonFile {
     /// # Errors
     /// When /proc cannot be read.
     pub fn of_process(socket: PathBuf, version: &str) -> io::Result<Self> {
-        let status = std::fs::read_to_string("/proc/self/stat")?;
-        // The program's name stands in brackets and may hold anything; the fields after it are numbered from 3.
-        let start = status
-            .rsplit_once(')')
-            .and_then(|(_, fields)| fields.split_ascii_whitespace().nth(22 - 3))
-            .and_then(|field| field.parse().ok())
-            .ok_or_else(|| io::Error::other("/proc/self/stat has no start time"))?;
-        Ok(Self {
-            socket,
-            pid: nix::unistd::getpid().as_raw(),
-            start,
-            boot: std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned(),
-            version: version.to_owned(),
-        })
+        let pid = nix::unistd::getpid().as_raw();
+        let (start, _) = start_of(pid).ok_or_else(|| io::Error::other("/proc has no start time of this process"))?;
+        Ok(Self { socket, pid, start, boot: boot()?, version: version.to_owned() })
+    }
+
+    /// Whether the process that wrote it lives. One that only waits to be reaped is gone, and so is one whose number was
+    /// given to another.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        let this_boot = boot().is_ok_and(|boot| boot == self.boot);
+        this_boot && start_of(self.pid).is_some_and(|(start, gone)| start == self.start && !gone)
     }
 
     /// What the last daemon wrote, if that can be understood. Anything else counts as nothing: after a power cut the
@@ -87,6 +84,20 @@ impl DaemonFile {
     pub fn remove(state: &Path) -> io::Result<()> {
         remove_file(&state.join(NAME))
     }
+}
+
+fn boot() -> io::Result<String> {
+    Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// When a process started, in clock ticks since the boot, and whether only its remains are left.
+fn start_of(pid: i32) -> Option<(u64, bool)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The program's name stands in brackets and may hold anything; the fields after it are numbered from 3.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_ascii_whitespace();
+    let gone = matches!(fields.next()?, "Z" | "X");
+    Some((fields.nth(22 - 4)?.parse().ok()?, gone))
 }
 
 fn remove_file(path: &Path) -> io::Result<()> {

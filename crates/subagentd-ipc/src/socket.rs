@@ -6,6 +6,7 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
@@ -53,19 +54,31 @@ pub enum LockError {
     },
 }
 
+/// How long the lock of a daemon that is gone may be held by what it was just starting, and between two looks.
+const INHERITED: Duration = Duration::from_secs(1);
+const INHERITED_LOOK: Duration = Duration::from_millis(5);
+
 impl StateLock {
-    /// Makes the state directory private, with its parents if need be, and locks it. Never waits.
+    /// Makes the state directory private, with its parents if need be, and locks it. Waits only while the lock is held
+    /// and the daemon that wrote itself down is gone: one that was killed while it started a program leaves its lock to
+    /// the copy of itself that is about to become that program.
     ///
     /// # Errors
     /// [`LockError::Held`] when a daemon has it; others when it cannot be used at all.
     pub fn take(state: &Path) -> Result<Self, LockError> {
         let directory = private_directory(state, Purpose::State)?;
-        match directory.try_lock() {
-            Ok(()) => Ok(Self { directory }),
-            Err(TryLockError::WouldBlock) => {
-                Err(LockError::Held { state: state.to_owned(), pid: DaemonFile::read(state).map(|file| file.pid) })
+        let end = Instant::now() + INHERITED;
+        loop {
+            match directory.try_lock() {
+                Ok(()) => return Ok(Self { directory }),
+                Err(TryLockError::Error(source)) => return Err(LockError::Io { state: state.to_owned(), source }),
+                Err(TryLockError::WouldBlock) => {}
             }
-            Err(TryLockError::Error(source)) => Err(LockError::Io { state: state.to_owned(), source }),
+            let recorded = DaemonFile::read(state);
+            if recorded.as_ref().is_some_and(DaemonFile::is_alive) || Instant::now() >= end {
+                return Err(LockError::Held { state: state.to_owned(), pid: recorded.map(|file| file.pid) });
+            }
+            std::thread::sleep(INHERITED_LOOK);
         }
     }
 

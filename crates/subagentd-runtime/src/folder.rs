@@ -161,6 +161,15 @@ pub fn look_at_lock(folder: &Path) -> io::Result<Lock> {
     }
 }
 
+/// Whether anybody still has the `tree` that the attempt's child got: its lock goes with the open file. A `tree` that is
+/// not there, or cannot be looked at, is held by nobody as far as can be told.
+#[must_use]
+pub fn is_tree_held(folder: &Path) -> bool {
+    let Ok(tree) = files::open_folder(folder).and_then(|open| files::open_file_in(&open, TREE)) else { return false };
+    let taken = rustix::fs::flock(&tree, FlockOperation::NonBlockingLockExclusive);
+    matches!(taken, Err(rustix::io::Errno::WOULDBLOCK))
+}
+
 /// Takes an attempt's lock for the shim that is about to be started.
 ///
 /// # Errors

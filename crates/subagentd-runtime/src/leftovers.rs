@@ -21,27 +21,32 @@ use crate::{folder, process, spawn};
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two passes; a fork loop is chased within a pass, not by the number of passes.
 const PASS: Duration = Duration::from_millis(5);
-/// Passes in a row that must find nobody.
-const QUIET_PASSES: u32 = 2;
+/// Nobody may be found for so long. A chain of processes that each start the next and go can slip through any single
+/// look, however quick it is.
+const QUIET: Duration = Duration::from_millis(50);
 /// Bytes of an environment that are searched; a mark stands near its beginning or end, and the kernel gives it whole.
 const ENVIRONMENT: u64 = 8 * 1024 * 1024;
 
-/// Ends everything that an attempt left; gives the processes that could not be ended in [`PATIENCE`].
+/// Ends everything that an attempt left; gives the processes that were still found when [`PATIENCE`] was over, or nothing
+/// when nobody is left. An empty list means that somebody holds `tree` whom nobody can find.
 ///
 /// Blocks. The attempt's shim must be gone.
 #[must_use]
-pub fn end(attempt: AttemptId, place: &Path) -> Vec<u32> {
+pub fn end(attempt: AttemptId, place: &Path) -> Option<Vec<u32>> {
     let search = Search::new(attempt, place);
     let deadline = Instant::now() + PATIENCE;
-    let mut quiet = 0;
+    let mut quiet_since = None;
     loop {
+        let looked = Instant::now();
         let found = search.pass();
-        quiet = if found.is_empty() { quiet + 1 } else { 0 };
-        if quiet == QUIET_PASSES {
-            return Vec::new();
+        // Whoever inherited `tree` inherited its lock, and the kernel cannot overlook anybody.
+        let quiet = found.is_empty() && !folder::is_tree_held(place);
+        quiet_since = quiet_since.filter(|_| quiet).or(quiet.then_some(looked));
+        if quiet_since.is_some_and(|since| looked >= since + QUIET) {
+            return None;
         }
-        if Instant::now() >= deadline {
-            return found;
+        if looked >= deadline {
+            return Some(found);
         }
         std::thread::sleep(PASS);
     }
@@ -159,12 +164,43 @@ mod tests {
         let mut other = sleep().env(MARK, other_attempt.to_string()).spawn().unwrap();
         // The test runner's own children are not adopted ones: only marks and holders count here.
         let left = end(attempt(), place.path());
-        assert_eq!(left, Vec::<u32>::new());
+        assert_eq!(left, None);
         assert!(died_of_kill(marked), "the marked process");
         assert!(died_of_kill(holder), "the holder of tree");
         assert!(other.try_wait().unwrap().is_none(), "another attempt's process was ended");
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+
+    #[test]
+    fn a_chain_that_keeps_starting_the_next_is_caught() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(folder::TREE), "").unwrap();
+        let attempt = AttemptId { number: attempt().number + 3, ..attempt() };
+        let tree = fs::File::open(place.path().join(folder::TREE)).unwrap();
+        rustix::fs::flock(&tree, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+        // Each link starts the next and goes; the whole chain ends by itself after some seconds at the latest.
+        let link = "date +%s%N >> stamps; if [ $0 -gt 0 ]; then sh -c \"$LINK\" $(($0 - 1)) & fi";
+        let mut first = Command::new("sh")
+            .args(["-c", link, "2000"])
+            .env("LINK", link)
+            .env(MARK, attempt.to_string())
+            .current_dir(place.path())
+            .stdin(tree)
+            .spawn()
+            .unwrap();
+        let stamps = || fs::read_to_string(place.path().join("stamps")).unwrap_or_default().lines().count();
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while stamps() < 5 {
+            assert!(Instant::now() < deadline, "the chain did not start");
+            std::thread::yield_now();
+        }
+        assert_eq!(end(attempt, place.path()), None);
+        let ended = stamps();
+        first.wait().unwrap();
+        assert!(!folder::is_tree_held(place.path()));
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(stamps(), ended, "the chain went on");
     }
 
     #[test]
@@ -188,7 +224,7 @@ mod tests {
             assert!(Instant::now() < deadline, "the inner shell did not start");
             std::thread::yield_now();
         };
-        assert_eq!(end(attempt, place.path()), Vec::<u32>::new());
+        assert_eq!(end(attempt, place.path()), None);
         assert!(died_of_kill(parent));
         let deadline = Instant::now() + Duration::from_secs(20);
         while !process::is_gone(pid) {

@@ -27,8 +27,8 @@ pub(super) enum Look {
 /// What remains of an attempt whose shim is gone.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
-    /// Processes that could not be ended.
-    pub(super) leftovers: Vec<u32>,
+    /// Processes that could not be ended, as far as they could be found.
+    pub(super) leftovers: Option<Vec<u32>>,
     /// An answer that had been stored before.
     pub(super) answer: Option<Answer>,
 }
@@ -95,7 +95,7 @@ fn lives(subject: &Subject) -> bool {
 
 fn lost(subject: &Subject, place: &Path) -> Lost {
     // Nothing outlives a boot.
-    let leftovers = if subject.other_boot { Vec::new() } else { leftovers::end(subject.attempt, place) };
+    let leftovers = if subject.other_boot { None } else { leftovers::end(subject.attempt, place) };
     Lost { leftovers, answer: kept_answer(place) }
 }
 

@@ -136,11 +136,11 @@ impl Hub {
             outcome.remarks.push(REMARK_KEPT.to_owned());
             outcome.answer = lost.answer;
         }
-        if !lost.leftovers.is_empty() {
-            tracing::error!(%attempt, pids = ?lost.leftovers, "processes could not be ended; their scope stays locked");
+        if let Some(pids) = &lost.leftovers {
+            tracing::error!(%attempt, ?pids, "processes could not be ended; their scope stays locked");
             outcome.remarks.push(REMARK_LEFTOVERS.to_owned());
         }
-        self.store_end(Some(attempt), attempt.child, outcome, None, !lost.leftovers.is_empty()).await;
+        self.store_end(Some(attempt), attempt.child, outcome, None, lost.leftovers.is_some()).await;
     }
 
     /// Ends a child whose newest attempt never ran. `attempt` is none when it was not even committed.
