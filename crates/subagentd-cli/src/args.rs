@@ -35,7 +35,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 100)]
     pub(crate) json: bool,
 
-    /// Whose runs and inbox, if not cli:<user name>
+    /// Whose runs and inbox, if not cli:NAME
     #[arg(long, global = true, display_order = 101, value_name = "OWNER")]
     pub(crate) owner: Option<String>,
 

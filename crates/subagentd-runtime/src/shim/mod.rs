@@ -8,6 +8,7 @@
 mod child;
 mod control;
 mod ending;
+mod judge;
 mod limits;
 mod publish;
 mod session;

@@ -8,17 +8,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::process::{Signal, WaitOptions, WaitStatus};
 use subagentd_core::life::Reason;
-use subagentd_core::outcome::{Answer, Exit, Outcome, error_line};
+use subagentd_core::outcome::{Answer, Exit};
 
 use super::child::{self, Child};
 use super::control::Control;
 use super::ending::{Ending, Means};
 use super::limits::Limits;
-use super::publish::store_answer;
 use super::setup::{Prepared, Setup};
 use super::sinks::{Sinks, ToolStart};
 use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, REMARK_LEFTOVERS, Word};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, Word};
 use crate::{folder, process};
 
 /// Bytes taken from a pipe at once.
@@ -29,6 +28,9 @@ const ROUNDS: usize = 16;
 const KILL_PASSES: u32 = 64;
 /// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
 const DRAIN: Duration = Duration::from_millis(200);
+
+/// Between two looks at whether the workspace is still there. Nothing announces that reliably while the child is in it.
+const WORKSPACE_LOOK: Duration = Duration::from_secs(1);
 
 /// Runs the child and gives its end.
 pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
@@ -84,34 +86,40 @@ fn begin<'a>(
         gone_at: None,
         alone: false,
         buffer: vec![0; CHUNK],
+        workspace_at: now + WORKSPACE_LOOK,
+        workspace_fault: None,
     };
     let hello = session.hello();
     session.control.say(&hello);
     Ok(session)
 }
 
-struct Session<'a> {
-    setup: &'a Setup,
-    child: Child,
-    driver: Driver,
-    control: Control,
-    sinks: Sinks,
-    limits: Limits,
-    ending: Ending,
-    phase: Phase,
+pub(super) struct Session<'a> {
+    pub(super) setup: &'a Setup,
+    pub(super) child: Child,
+    pub(super) driver: Driver,
+    pub(super) control: Control,
+    pub(super) sinks: Sinks,
+    pub(super) limits: Limits,
+    pub(super) ending: Ending,
+    pub(super) phase: Phase,
     /// Why we are ending the child; the first cause stays.
-    cause: Option<Reason>,
-    settlement: Option<Settlement>,
-    answer: Option<Answer>,
-    tools_missing: Vec<String>,
-    remarks: Vec<String>,
-    started_at_ms: u64,
+    pub(super) cause: Option<Reason>,
+    pub(super) settlement: Option<Settlement>,
+    pub(super) answer: Option<Answer>,
+    pub(super) tools_missing: Vec<String>,
+    pub(super) remarks: Vec<String>,
+    pub(super) started_at_ms: u64,
     /// When the child itself was reaped.
-    gone_at: Option<Instant>,
+    pub(super) gone_at: Option<Instant>,
     /// Whether `waitpid` said that nobody is left.
-    alone: bool,
+    pub(super) alone: bool,
     /// Reused for every read.
-    buffer: Vec<u8>,
+    pub(super) buffer: Vec<u8>,
+    /// When the workspace is looked at next.
+    pub(super) workspace_at: Instant,
+    /// Why the child could not go on where it worked.
+    pub(super) workspace_fault: Option<String>,
 }
 
 impl Session<'_> {
@@ -176,6 +184,7 @@ impl Session<'_> {
 
     fn time_left(&self) -> Option<Timespec> {
         let limit = self.cause.is_none().then(|| self.limits.next()).flatten().map(|(at, _)| at);
+        let limit = [limit, Some(self.workspace_at).filter(|_| self.cause.is_none())].into_iter().flatten().min();
         let limit = limit.filter(|_| self.settlement.is_none() && self.gone_at.is_none());
         let drain = self.gone_at.map(|at| at + DRAIN);
         let next = [limit, self.ending.next(), drain.filter(|_| self.alone)].into_iter().flatten().min()?;
@@ -270,10 +279,23 @@ impl Session<'_> {
         }
     }
 
+    /// A child whose workspace is gone is ended: it works in nothing (W14).
+    fn look_at_workspace(&mut self, now: Instant) {
+        if now < self.workspace_at || self.cause.is_some() {
+            return;
+        }
+        self.workspace_at = now + WORKSPACE_LOOK;
+        if let Some(fault) = self.setup.workspace_fault() {
+            self.workspace_fault = Some(fault);
+            self.end(Reason::WorkspaceGone);
+        }
+    }
+
     fn keep_limits(&mut self) {
         if self.settlement.is_some() || self.gone_at.is_some() {
             return;
         }
+        self.look_at_workspace(Instant::now());
         if let Some((at, reason)) = self.limits.next()
             && at <= Instant::now()
         {
@@ -294,7 +316,7 @@ impl Session<'_> {
         }
     }
 
-    fn apply(&mut self, means: Option<Means>) {
+    pub(super) fn apply(&mut self, means: Option<Means>) {
         match means {
             None => {}
             Some(Means::CloseInput) => self.child.input = None,
@@ -333,13 +355,13 @@ impl Session<'_> {
         }
     }
 
-    fn remark(&mut self, code: &str) {
+    pub(super) fn remark(&mut self, code: &str) {
         if !self.remarks.iter().any(|known| known == code) {
             self.remarks.push(code.to_owned());
         }
     }
 
-    fn enter(&mut self, phase: Phase) {
+    pub(super) fn enter(&mut self, phase: Phase) {
         if self.phase < phase {
             self.phase = phase;
             self.control.say(&Word::Phase { phase, at_ms: super::now_ms() });
@@ -377,83 +399,6 @@ impl Session<'_> {
             }
             Event::Record { kind, raw } => self.sinks.record(&kind, &raw),
             Event::Settled(settlement) => self.settle(settlement),
-        }
-    }
-
-    fn settle(&mut self, mut settlement: Settlement) {
-        if self.settlement.is_some() {
-            return;
-        }
-        self.enter(Phase::Ending);
-        if let Some(text) = settlement.answer.take()
-            && let Err(error) = self.keep_answer(&text, settlement.complete)
-        {
-            self.remark("answer.not-stored");
-            if settlement.reason == Reason::Completed {
-                settlement.reason = Reason::AnswerNotStored;
-                settlement.error = Some(format!("the answer of {} bytes could not be stored: {error}", text.len()));
-            }
-        }
-        self.settlement = Some(settlement);
-        let means = self.ending.settled(Instant::now());
-        self.apply(means);
-    }
-
-    fn keep_answer(&mut self, text: &str, complete: bool) -> io::Result<()> {
-        let reference = store_answer(self.setup, text)?;
-        self.answer = Some(Answer { reference, complete });
-        Ok(())
-    }
-
-    fn outcome(mut self) -> Outcome {
-        let (reason, error) = self.judge();
-        if self.answer.is_none()
-            && let Some(text) = self.driver.last_text().map(str::to_owned)
-            && let Err(error) = self.keep_answer(&text, false)
-        {
-            super::log(format_args!("a partial answer could not be stored: {error}"));
-        }
-        if !self.alone {
-            self.remark(REMARK_LEFTOVERS);
-        }
-        for remark in self.driver.remarks() {
-            self.remark(&remark);
-        }
-        let totals = self.driver.totals();
-        Outcome {
-            reason,
-            error: error.map(|line| error_line(&line)),
-            answer: self.answer,
-            exit: self.child.exit,
-            reported: self.driver.reported().clone(),
-            tools_missing: self.tools_missing,
-            tool_calls: totals.tool_calls,
-            turns: totals.turns,
-            usage: totals.usage,
-            remarks: self.remarks,
-            started_at_ms: Some(self.started_at_ms),
-            ended_at_ms: super::now_ms(),
-        }
-    }
-
-    /// The event stream first, the exit second; what we did to the child ourselves before both.
-    fn judge(&mut self) -> (Reason, Option<String>) {
-        if let Some(cause) = self.cause {
-            return (cause, None);
-        }
-        if let Some(settlement) = &self.settlement {
-            return (settlement.reason, settlement.error.clone());
-        }
-        let last_line = self.sinks.last_error_line();
-        let with_line = |text: String| Some(last_line.map_or(text.clone(), |line| format!("{text}: {line}")));
-        match self.child.exit {
-            Some(Exit::Signal(signal)) => {
-                (Reason::ChildSignalled, with_line(format!("signal {signal} ended the child before it settled")))
-            }
-            Some(Exit::Code(code)) => {
-                (Reason::ChildExited, with_line(format!("the child exited with code {code} before it settled")))
-            }
-            None => (Reason::ChildExited, with_line("the child's end was not seen".to_owned())),
         }
     }
 }

@@ -175,6 +175,24 @@ impl Setup {
         Ok(None)
     }
 
+    /// Why the child cannot go on working where it works, if its workspace was removed or another one put in its place.
+    pub(super) fn workspace_fault(&self) -> Option<String> {
+        let request = &self.request;
+        let gone =
+            |what: &Path, error: &dyn std::fmt::Display| format!("the workspace {} is gone: {error}", what.display());
+        match open_directory(&request.root).map_err(io::Error::from).and_then(|root| identity(&root)) {
+            Ok(found) if found == request.identity => {}
+            Ok(_) => return Some(gone(&request.root, &"another directory stands in its place")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(gone(&request.root, &error)),
+            // What cannot be looked at now is not gone.
+            Err(_) => {}
+        }
+        match rustix::fs::stat(&request.directory) {
+            Err(error) if error == rustix::io::Errno::NOENT => Some(gone(&request.directory, &error)),
+            _ => None,
+        }
+    }
+
     fn read_task(&self) -> io::Result<String> {
         use crate::format::TaskText;
         match &self.request.task {
