@@ -18,7 +18,7 @@ use super::publish::store_answer;
 use super::setup::{Prepared, Setup};
 use super::sinks::{Sinks, ToolStart};
 use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, REMARK_LEFTOVERS, Word};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, Progress, REMARK_LEFTOVERS, Word};
 use crate::{folder, process};
 
 /// Bytes taken from a pipe at once.
@@ -29,6 +29,11 @@ const ROUNDS: usize = 16;
 const KILL_PASSES: u32 = 64;
 /// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
 const DRAIN: Duration = Duration::from_millis(200);
+
+/// Open tool calls that progress can name.
+const OPEN_TOOLS: usize = 64;
+/// Between two words of progress.
+const PROGRESS: Duration = Duration::from_millis(250);
 
 /// Runs the child and gives its end.
 pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
@@ -84,6 +89,10 @@ fn begin<'a>(
         gone_at: None,
         alone: false,
         buffer: vec![0; CHUNK],
+        tools: Vec::new(),
+        last_event_at_ms: None,
+        progressed: false,
+        told_at: now,
     };
     let hello = session.hello();
     session.control.say(&hello);
@@ -112,6 +121,12 @@ struct Session<'a> {
     alone: bool,
     /// Reused for every read.
     buffer: Vec<u8>,
+    /// Open tool calls, oldest first: id and name.
+    tools: Vec<(String, String)>,
+    last_event_at_ms: Option<u64>,
+    /// Something happened since progress was last told.
+    progressed: bool,
+    told_at: Instant,
 }
 
 impl Session<'_> {
@@ -153,7 +168,26 @@ impl Session<'_> {
         let means = self.ending.due(Instant::now());
         self.apply(means);
         self.write_input();
+        self.tell_progress(Instant::now());
         self.sinks.flush();
+    }
+
+    /// Tells how far the child is, not more often than anybody can read.
+    fn tell_progress(&mut self, now: Instant) {
+        if !self.progressed || now < self.told_at + PROGRESS {
+            return;
+        }
+        self.progressed = false;
+        self.told_at = now;
+        let totals = self.driver.totals();
+        let usage = totals.usage;
+        self.control.say(&Word::Progress(Progress {
+            tool_calls: totals.tool_calls,
+            turns: totals.turns,
+            tokens: usage.input + usage.output + usage.cache_read + usage.cache_write,
+            tool: self.tools.first().map(|(_, name)| name.clone()),
+            last_event_at_ms: self.last_event_at_ms,
+        }));
     }
 
     fn wait(&self) {
@@ -178,7 +212,8 @@ impl Session<'_> {
         let limit = self.cause.is_none().then(|| self.limits.next()).flatten().map(|(at, _)| at);
         let limit = limit.filter(|_| self.settlement.is_none() && self.gone_at.is_none());
         let drain = self.gone_at.map(|at| at + DRAIN);
-        let next = [limit, self.ending.next(), drain.filter(|_| self.alone)].into_iter().flatten().min()?;
+        let progress = self.progressed.then(|| self.told_at + PROGRESS);
+        let next = [limit, self.ending.next(), drain.filter(|_| self.alone), progress].into_iter().flatten().min()?;
         // A millisecond more: a deadline must have passed when we look.
         let left = next.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         Timespec::try_from(left).ok()
@@ -356,6 +391,8 @@ impl Session<'_> {
             // Noise and the end of a pipe are no signs of life.
             if !matches!(event, Event::Noise { .. } | Event::EndOfOutput) {
                 self.limits.event(now);
+                self.last_event_at_ms = Some(super::now_ms());
+                self.progressed = true;
             }
             self.take_event(event, now);
         }
@@ -368,11 +405,15 @@ impl Session<'_> {
             Event::Activity | Event::Message { .. } | Event::Noise { .. } | Event::EndOfOutput => {}
             Event::ToolStarted { seq, id, parent, name, args, clipped } => {
                 self.limits.tool_started(&id, now);
+                if self.tools.len() < OPEN_TOOLS {
+                    self.tools.push((id.clone(), name.clone()));
+                }
                 self.sinks
                     .tool_started(id, ToolStart { seq, parent, name, args, clipped, started_ms: super::now_ms() });
             }
             Event::ToolEnded { id, exit_code, is_error, .. } => {
                 self.limits.tool_ended(&id);
+                self.tools.retain(|(open, _)| *open != id);
                 self.sinks.tool_ended(&id, exit_code, is_error);
             }
             Event::Record { kind, raw } => self.sinks.record(&kind, &raw),
