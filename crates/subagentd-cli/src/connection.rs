@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use subagentd_ipc::client::{CallError, Client};
+use subagentd_ipc::client::{CallError, Client, Items};
 use subagentd_ipc::place::{Environment, Place};
 use subagentd_ipc::start::{FindError, connect_or_start, find};
 use subagentd_proto::inbox::AckParams;
-use subagentd_proto::method::{InboxAck, Method};
+use subagentd_proto::method::{InboxAck, Method, Subscription};
 use subagentd_proto::run::{NoticeRef, RunView};
 use tokio::time::Instant;
 
@@ -147,6 +147,10 @@ impl<'a> Daemon<'a> {
 
     pub(crate) async fn call<M: Method>(&self, params: M::Params) -> Result<M::Response, Failure> {
         call::<M>(&self.client, params).await
+    }
+
+    pub(crate) async fn subscribe<S: Subscription>(&self, params: S::Params) -> Result<Items<S::Item>, Failure> {
+        self.client.subscribe::<S>(params).await.map_err(failed)
     }
 
     /// Marks the notice of a run's end as seen, if the run is this caller's own: others see theirs themselves.

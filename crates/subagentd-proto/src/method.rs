@@ -42,7 +42,7 @@ macro_rules! methods {
             }
         )*
         /// Every method name, as `daemon/hello` lists them in `features`.
-        pub const METHODS: &[&str] = &[$($name,)* InboxWatch::NAME];
+        pub const METHODS: &[&str] = &[$($name,)* InboxWatch::NAME, RunProgress::NAME];
     };
 }
 
@@ -87,4 +87,16 @@ impl Subscription for InboxWatch {
     const NOTIFICATION: &'static str = "inbox/notice";
     type Params = inbox::WatchParams;
     type Item = inbox::Notice;
+}
+
+/// How far a run is: lossy, the newest state only. Ends with the run.
+#[derive(Debug, Clone, Copy)]
+pub enum RunProgress {}
+
+impl Subscription for RunProgress {
+    const NAME: &'static str = "run/progress";
+    const UNSUBSCRIBE: &'static str = "run/unwatch";
+    const NOTIFICATION: &'static str = "run/progressed";
+    type Params = run::ProgressParams;
+    type Item = run::RunProgress;
 }

@@ -206,11 +206,28 @@ pub enum Word {
         /// Since when.
         at_ms: u64,
     },
+    /// How far the child is. At most a few times a second, the newest only.
+    Progress(Progress),
     /// An intent was taken.
     Confirmed {
         /// Its number.
         intent: u32,
     },
+}
+
+/// How far a child is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Finished tool calls.
+    pub tool_calls: u64,
+    /// Assistant messages.
+    pub turns: u64,
+    /// Tokens read and written, cached ones included.
+    pub tokens: u64,
+    /// The tool call that has been open longest.
+    pub tool: Option<String>,
+    /// When the child last gave a sign of life.
+    pub last_event_at_ms: Option<u64>,
 }
 
 /// Where an attempt stands.

@@ -1,6 +1,6 @@
 //! The command line against the real daemon.
 
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::fd::OwnedFd;
 use std::process::Stdio;
 
@@ -174,10 +174,25 @@ async fn a_task_comes_from_standard_input_and_waiting_survives_a_restart() {
     let owner = daemon.owner("me").await;
     let puppet = Puppet::new(&site, "gate; settle", "late");
     let run = owner.begin(&site.puppet("explore", &puppet)).await;
-    let waiting = site.cli_command(&["wait", &run]);
-    let waiting = tokio::task::spawn_blocking(move || Said::of(waiting));
+    let mut waiting = site.cli_command(&["wait", &run]);
+    let mut waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first line of progress shows that it waits: before that it would start a daemon of its own.
+    let mut told = BufReader::new(waiting.stderr.take().unwrap());
+    let (mut told, line) = tokio::task::spawn_blocking(move || {
+        let mut line = String::new();
+        told.read_line(&mut line).unwrap();
+        (told, line)
+    })
+    .await
+    .unwrap();
+    assert!(line.contains("explore"), "{line}");
     let _daemon = daemon.restart(&site).await;
     puppet.open_gate().await;
-    let said = waiting.await.unwrap();
-    assert_eq!(said.code, Some(0), "{said:?}");
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut rest = String::new();
+        told.read_to_string(&mut rest).unwrap();
+        (waiting.wait().unwrap(), rest)
+    });
+    let (status, rest) = ended.await.unwrap();
+    assert_eq!(status.code(), Some(0), "{rest}");
 }

@@ -5,6 +5,7 @@ mod cancel;
 mod daemon;
 mod inbox;
 mod list;
+mod live;
 mod result;
 mod run;
 mod show;

@@ -7,6 +7,7 @@ use subagentd_proto::method::RunWait;
 use subagentd_proto::run::{State, WaitParams, WaitResponse};
 use tokio::time::Instant;
 
+use super::live::Live;
 use crate::args::Wait;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
@@ -38,11 +39,12 @@ pub(crate) async fn until_end(
 ) -> Result<WaitResponse, Failure> {
     let mut run = run.to_owned();
     let mut lost = 0;
+    let mut live = Live::new(screen);
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let slice = left.map_or(WAIT_MS, |left| u64::try_from(left.as_millis()).unwrap_or(WAIT_MS).min(WAIT_MS));
         let params = WaitParams { run: run.clone(), timeout_ms: Some(slice) };
-        match daemon.call::<RunWait>(params).await {
+        match live.beside(daemon, &run, daemon.call::<RunWait>(params)).await {
             Ok(reply) if reply.ended || reply.run.state == State::Paused => return Ok(reply),
             Ok(reply) if deadline.is_some_and(|deadline| deadline <= Instant::now()) => return Ok(reply),
             Ok(reply) => {

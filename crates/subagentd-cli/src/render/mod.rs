@@ -5,6 +5,7 @@ pub(crate) mod daemon;
 pub(crate) mod fields;
 pub(crate) mod inbox;
 pub(crate) mod list;
+pub(crate) mod progress;
 pub(crate) mod run;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -10,6 +10,7 @@ mod control;
 mod ending;
 mod judge;
 mod limits;
+mod pipes;
 mod publish;
 mod session;
 mod setup;

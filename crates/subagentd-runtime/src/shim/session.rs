@@ -1,8 +1,6 @@
 //! One child from its start to the end of its tree: the poll loop.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -17,13 +15,11 @@ use super::limits::Limits;
 use super::setup::{Prepared, Setup};
 use super::sinks::{Sinks, ToolStart};
 use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, Word};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, Progress, Word};
 use crate::{folder, process};
 
 /// Bytes taken from a pipe at once.
 const CHUNK: usize = 64 * 1024;
-/// Rounds of one pipe before the others get their turn.
-const ROUNDS: usize = 16;
 /// Passes of killing in one turn of the loop.
 const KILL_PASSES: u32 = 64;
 /// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
@@ -31,6 +27,10 @@ const DRAIN: Duration = Duration::from_millis(200);
 
 /// Between two looks at whether the workspace is still there. Nothing announces that reliably while the child is in it.
 const WORKSPACE_LOOK: Duration = Duration::from_secs(1);
+/// Open tool calls that progress can name.
+const OPEN_TOOLS: usize = 64;
+/// Between two words of progress.
+const PROGRESS: Duration = Duration::from_millis(250);
 
 /// Runs the child and gives its end.
 pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
@@ -88,6 +88,10 @@ fn begin<'a>(
         buffer: vec![0; CHUNK],
         workspace_at: now + WORKSPACE_LOOK,
         workspace_fault: None,
+        tools: Vec::new(),
+        last_event_at_ms: None,
+        progressed: false,
+        told_at: now,
     };
     let hello = session.hello();
     session.control.say(&hello);
@@ -120,6 +124,12 @@ pub(super) struct Session<'a> {
     pub(super) workspace_at: Instant,
     /// Why the child could not go on where it worked.
     pub(super) workspace_fault: Option<String>,
+    /// Open tool calls, oldest first: id and name.
+    pub(super) tools: Vec<(String, String)>,
+    pub(super) last_event_at_ms: Option<u64>,
+    /// Something happened since progress was last told.
+    pub(super) progressed: bool,
+    pub(super) told_at: Instant,
 }
 
 impl Session<'_> {
@@ -161,7 +171,26 @@ impl Session<'_> {
         let means = self.ending.due(Instant::now());
         self.apply(means);
         self.write_input();
+        self.tell_progress(Instant::now());
         self.sinks.flush();
+    }
+
+    /// Tells how far the child is, not more often than anybody can read.
+    fn tell_progress(&mut self, now: Instant) {
+        if !self.progressed || now < self.told_at + PROGRESS {
+            return;
+        }
+        self.progressed = false;
+        self.told_at = now;
+        let totals = self.driver.totals();
+        let usage = totals.usage;
+        self.control.say(&Word::Progress(Progress {
+            tool_calls: totals.tool_calls,
+            turns: totals.turns,
+            tokens: usage.input + usage.output + usage.cache_read + usage.cache_write,
+            tool: self.tools.first().map(|(_, name)| name.clone()),
+            last_event_at_ms: self.last_event_at_ms,
+        }));
     }
 
     fn wait(&self) {
@@ -187,7 +216,8 @@ impl Session<'_> {
         let limit = [limit, Some(self.workspace_at).filter(|_| self.cause.is_none())].into_iter().flatten().min();
         let limit = limit.filter(|_| self.settlement.is_none() && self.gone_at.is_none());
         let drain = self.gone_at.map(|at| at + DRAIN);
-        let next = [limit, self.ending.next(), drain.filter(|_| self.alone)].into_iter().flatten().min()?;
+        let progress = self.progressed.then(|| self.told_at + PROGRESS);
+        let next = [limit, self.ending.next(), drain.filter(|_| self.alone), progress].into_iter().flatten().min()?;
         // A millisecond more: a deadline must have passed when we look.
         let left = next.saturating_duration_since(Instant::now()) + Duration::from_millis(1);
         Timespec::try_from(left).ok()
@@ -222,50 +252,6 @@ impl Session<'_> {
                 Err(_) => {
                     self.alone = true;
                     self.gone_at = self.gone_at.or_else(|| Some(Instant::now()));
-                    break;
-                }
-            }
-        }
-    }
-
-    fn read_output(&mut self) {
-        let Some(mut pipe) = self.child.output.take() else {
-            return;
-        };
-        let mut buffer = std::mem::take(&mut self.buffer);
-        let ended = take(&mut pipe, &mut buffer, |bytes| {
-            self.driver.feed(bytes);
-            self.take_events();
-        });
-        self.buffer = buffer;
-        self.child.output = (!ended).then_some(pipe);
-        if ended {
-            self.driver.end_of_output();
-            self.take_events();
-            // Nothing more can settle it: a child that closed its output and stays is asked to leave.
-            if self.settlement.is_none() && self.cause.is_none() && self.gone_at.is_none() {
-                self.ending.asked(Instant::now());
-            }
-        }
-    }
-
-    fn read_errors(&mut self) {
-        let Some(pipe) = &mut self.child.errors else { return };
-        if take(pipe, &mut self.buffer, |bytes| self.sinks.stderr(bytes)) {
-            self.child.errors = None;
-        }
-    }
-
-    fn write_input(&mut self) {
-        let Some(input) = &mut self.child.input else { return };
-        while !self.driver.output().is_empty() {
-            match input.write(self.driver.output()) {
-                Ok(size) => self.driver.wrote(size),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                // It closed its input; its end will tell why.
-                Err(_) => {
-                    self.child.input = None;
                     break;
                 }
             }
@@ -372,12 +358,14 @@ impl Session<'_> {
         Word::Hello { format: CONTROL_FORMAT, attempt: self.setup.request.attempt, phase: self.phase }
     }
 
-    fn take_events(&mut self) {
+    pub(super) fn take_events(&mut self) {
         let now = Instant::now();
         while let Some(event) = self.driver.next_event() {
             // Noise and the end of a pipe are no signs of life.
             if !matches!(event, Event::Noise { .. } | Event::EndOfOutput) {
                 self.limits.event(now);
+                self.last_event_at_ms = Some(super::now_ms());
+                self.progressed = true;
             }
             self.take_event(event, now);
         }
@@ -390,11 +378,15 @@ impl Session<'_> {
             Event::Activity | Event::Message { .. } | Event::Noise { .. } | Event::EndOfOutput => {}
             Event::ToolStarted { seq, id, parent, name, args, clipped } => {
                 self.limits.tool_started(&id, now);
+                if self.tools.len() < OPEN_TOOLS {
+                    self.tools.push((id.clone(), name.clone()));
+                }
                 self.sinks
                     .tool_started(id, ToolStart { seq, parent, name, args, clipped, started_ms: super::now_ms() });
             }
             Event::ToolEnded { id, exit_code, is_error, .. } => {
                 self.limits.tool_ended(&id);
+                self.tools.retain(|(open, _)| *open != id);
                 self.sinks.tool_ended(&id, exit_code, is_error);
             }
             Event::Record { kind, raw } => self.sinks.record(&kind, &raw),
@@ -405,18 +397,4 @@ impl Session<'_> {
 
 fn exit_of(status: WaitStatus) -> Option<Exit> {
     status.exit_status().map(Exit::Code).or_else(|| status.terminating_signal().map(Exit::Signal))
-}
-
-/// Takes what a pipe has, in turns; `true` at its end.
-fn take(pipe: &mut File, buffer: &mut [u8], mut each: impl FnMut(&[u8])) -> bool {
-    for _ in 0..ROUNDS {
-        match pipe.read(buffer) {
-            Ok(0) => return true,
-            Ok(size) => each(buffer.get(..size).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
-            Err(_) => return true,
-        }
-    }
-    false
 }

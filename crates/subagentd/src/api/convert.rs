@@ -17,6 +17,7 @@ use subagentd_runtime::folder::Places;
 use subagentd_store::{ChildRow, NoticeMark, NoticeRow, RunRow};
 
 use super::task_file;
+use crate::hub::Snapshot;
 use crate::runtimes::Listed;
 
 /// Bytes of a task in a view.
@@ -169,6 +170,21 @@ fn child(places: &Places, run: &RunRow, row: &ChildRow, waits: &[(ChildId, Waits
             text(&places.attempt(id))
         }),
     }
+}
+
+pub(super) fn progress(run: RunId, snapshot: &Snapshot, waits: &[(ChildId, Waits)]) -> wire::RunProgress {
+    let children = (0..).zip(&snapshot.children).map(|(index, child)| wire::ChildProgress {
+        index,
+        agent: child.agent.clone(),
+        state: state(child.state),
+        tool_calls: child.progress.tool_calls,
+        turns: child.progress.turns,
+        tokens: child.progress.tokens,
+        tool: child.progress.tool.clone(),
+        last_event_at_ms: child.progress.last_event_at_ms,
+        waits: waits_of(waits, run, index),
+    });
+    wire::RunProgress { run: run.to_string(), state: state(snapshot.state), children: children.collect() }
 }
 
 fn remarks(row: &ChildRow, outcome: Option<&Outcome>) -> Vec<String> {

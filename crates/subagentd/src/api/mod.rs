@@ -9,6 +9,7 @@ mod inbox;
 mod launch;
 mod lease;
 mod ledger;
+mod progress;
 mod result;
 mod run;
 mod workspace;
@@ -104,6 +105,7 @@ pub(crate) fn methods(api: Arc<Api>) -> Methods {
     router.method::<m::InboxAck, _, _>(inbox::ack);
     router.method::<m::LeaseList, _, _>(lease::list);
     router.method::<m::LeaseRelease, _, _>(lease::release);
+    router.subscription::<m::RunProgress, _, _>(progress::watch);
     router.subscription::<m::InboxWatch, _, _>(inbox::watch);
     router.finish()
 }

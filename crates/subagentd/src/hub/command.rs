@@ -5,7 +5,9 @@ use subagentd_core::life::State;
 use subagentd_core::schedule::Waits;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_store::NewRun;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::progress::Snapshot;
 
 /// A launch that was resolved and checked.
 pub(crate) struct Submission {
@@ -39,6 +41,7 @@ pub(super) enum Command {
     Launch(Box<LaunchCommand>),
     Cancel { run: RunId, reply: oneshot::Sender<Result<Cancelled, Fault>> },
     Wait { run: RunId, reply: oneshot::Sender<()> },
+    Progress { run: RunId, reply: oneshot::Sender<Option<watch::Receiver<Snapshot>>> },
     Waits { children: Vec<ChildId>, reply: oneshot::Sender<Vec<Option<Waits>>> },
     Counts { reply: oneshot::Sender<(usize, usize, bool)> },
     Release { child: ChildId, reply: oneshot::Sender<Result<(), Fault>> },
@@ -85,6 +88,14 @@ impl Handle {
         let (reply, told) = oneshot::channel();
         self.commands.send(Command::Wait { run, reply }).await.map_err(|_| gone())?;
         Ok(told)
+    }
+
+    /// How far an open run is, and how far it gets; none if it is not open.
+    ///
+    /// # Errors
+    /// When the daemon is stopping.
+    pub(crate) async fn progress(&self, run: RunId) -> Result<Option<watch::Receiver<Snapshot>>, Fault> {
+        self.ask(|reply| Command::Progress { run, reply }).await
     }
 
     /// Behind whom each of these children waits.

@@ -81,8 +81,14 @@ impl Hub {
             }
             live
         });
-        let run =
-            LiveRun { owner: new.owner, title: new.title, position, children: children.collect(), waiters: Vec::new() };
+        let run = LiveRun {
+            owner: new.owner,
+            title: new.title,
+            position,
+            children: children.collect(),
+            waiters: Vec::new(),
+            progress: None,
+        };
         let count = run.children.len();
         self.runs.insert(id, run);
         for index in indices.take(count) {

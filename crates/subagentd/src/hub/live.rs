@@ -7,10 +7,12 @@ use subagentd_core::life::{State, run_state};
 use subagentd_core::plan::{Class, Plan};
 use subagentd_core::schedule::{Position, Request};
 use subagentd_core::workspace::RootIdentity;
+use subagentd_runtime::format::Progress;
 use subagentd_store::Task;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::link::Link;
+use super::progress::{ChildSnapshot, Snapshot};
 
 /// A run with a child that has not ended.
 pub(super) struct LiveRun {
@@ -20,6 +22,8 @@ pub(super) struct LiveRun {
     pub(super) children: Vec<LiveChild>,
     /// Told when the run has ended.
     pub(super) waiters: Vec<oneshot::Sender<()>>,
+    /// Shown to those who look how far it is, once somebody has looked.
+    pub(super) progress: Option<watch::Sender<Snapshot>>,
 }
 
 /// One child of it.
@@ -39,6 +43,8 @@ pub(super) struct LiveChild {
     pub(super) settling: bool,
     /// Its end is stored.
     pub(super) stored_end: bool,
+    /// What its shim told last.
+    pub(super) progress: Progress,
     /// The way to its shim.
     pub(super) link: Option<Link>,
     /// What a start needs, while it is kept in memory.
@@ -71,6 +77,16 @@ impl LiveRun {
     /// Whether the run has ended, if `child` stood at `state`.
     pub(super) fn ended_with(&self, child: u32, state: State) -> bool {
         self.states_with(child, state).all(State::is_end)
+    }
+
+    /// How far it is.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let child = |child: &LiveChild| ChildSnapshot {
+            agent: child.agent.clone(),
+            state: child.state,
+            progress: child.progress.clone(),
+        };
+        Snapshot { state: self.state(), children: self.children.iter().map(child).collect() }
     }
 
     pub(super) fn state(&self) -> State {
@@ -110,6 +126,7 @@ impl LiveChild {
             cancel: None,
             settling: false,
             stored_end: state.is_end(),
+            progress: Progress::default(),
             link: None,
             material: None,
         }

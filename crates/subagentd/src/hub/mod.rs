@@ -10,6 +10,7 @@ mod launch;
 mod link;
 mod live;
 mod look;
+mod progress;
 mod recover;
 mod retry;
 mod settle;
@@ -34,6 +35,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use command::{Cancelled, Handle, Launched, Submission};
+pub(crate) use progress::Snapshot;
 
 use crate::clock::Clock;
 use crate::settings::Settings;
@@ -221,6 +223,7 @@ impl Hub {
             Command::Launch(launch) => self.launch(*launch).await,
             Command::Cancel { run, reply } => self.cancel(run, reply).await,
             Command::Wait { run, reply } => self.wait(run, reply),
+            Command::Progress { run, reply } => self.watch_progress(run, reply),
             Command::Waits { children, reply } => {
                 let waits = self.waits(&children);
                 // A client that went away does not need it.

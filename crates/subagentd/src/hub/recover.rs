@@ -121,6 +121,7 @@ fn live_run(row: &RunRow) -> LiveRun {
         position: row.position,
         children: row.children.iter().map(live_child).collect(),
         waiters: Vec::new(),
+        progress: None,
     }
 }
 

@@ -116,6 +116,7 @@ impl Hub {
             _ => schedule::Event::Ended { child },
         };
         self.step(event).await;
+        self.show(child.run);
     }
 
     fn remove_folder(&self, attempt: AttemptId) {

@@ -44,6 +44,7 @@ impl Hub {
                 self.on_phase(attempt, phase, now_ms()).await;
             }
             Word::Phase { phase, at_ms } => self.on_phase(attempt, phase, at_ms).await,
+            Word::Progress(progress) => self.on_progress(attempt, progress),
             Word::Confirmed { intent } => self.on_confirmed(attempt, intent).await,
         }
     }
@@ -61,6 +62,7 @@ impl Hub {
         }
         child.state = State::Running;
         child.failed_starts = 0;
+        self.show(attempt.child.run);
         let receipt = self.context.writer.running(attempt, run_state, at_ms).await;
         self.commit(async move {
             if let Err(error) = receipt.await {
@@ -203,6 +205,7 @@ impl Hub {
         if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
             child.stored_end = true;
         }
+        self.show(id.run);
         let all_ended = self.runs.get(&id.run).is_some_and(|run| run.children.iter().all(|one| one.stored_end));
         if all_ended && let Some(run) = self.runs.remove(&id.run) {
             for waiter in run.waiters {

@@ -48,6 +48,7 @@ impl Hub {
             lease: child.scope.map(|identity| NewLease { identity, path: child.scope_path.clone() }),
             run_state,
         };
+        self.show(id.run);
         let report = self.report.clone();
         self.starts.spawn(start.run(report));
     }

@@ -1,0 +1,148 @@
+//! How far a run is: one line for a terminal that is written over, or one for each change of state.
+
+use subagentd_proto::run::{ChildProgress, RunProgress, State};
+
+use super::time::{Clock, span};
+use super::words;
+
+/// A sign of life that is older than this is worth a word.
+const SILENCE_MS: u64 = 10_000;
+
+/// The line that is written over again and again. `since_ms` is when the waiting began to be shown.
+pub(crate) fn live(progress: &RunProgress, since_ms: u64, clock: &Clock, width: u16) -> String {
+    let elapsed = span(clock.now_ms.saturating_sub(since_ms));
+    let parts: Vec<String> = progress.children.iter().map(|child| child_line(child, clock)).collect();
+    cut(&format!("{} {elapsed}  {}", words::ending(&progress.run), parts.join("; ")), usize::from(width))
+}
+
+/// The line for a change of state, where nothing can be written over.
+pub(crate) fn plain(progress: &RunProgress, clock: &Clock) -> String {
+    let children = progress.children.iter().map(|child| {
+        let waits = child.waits.as_ref().map(|waits| format!(", {}", words::waits(waits, clock))).unwrap_or_default();
+        format!("{} {}{waits}", words::line(&child.agent), words::state(child.state))
+    });
+    format!("Run {}: {}.", words::ending(&progress.run), children.collect::<Vec<_>>().join("; "))
+}
+
+/// What a change of state is told by: times and counts are not.
+pub(crate) fn standing(progress: &RunProgress) -> Vec<(State, Option<String>)> {
+    let children = progress.children.iter();
+    children.map(|child| (child.state, child.waits.as_ref().map(|waits| waits.on.clone()))).collect()
+}
+
+fn child_line(child: &ChildProgress, clock: &Clock) -> String {
+    let mut parts = vec![format!("{} {}", words::line(&child.agent), words::state(child.state))];
+    if let Some(waits) = &child.waits {
+        parts.push(words::waits(waits, clock));
+    }
+    if child.tool_calls > 0 {
+        parts.push(counted(child.tool_calls, "tool call"));
+    }
+    if child.tokens > 0 {
+        parts.push(format!("{} tokens", thousands(child.tokens)));
+    }
+    if let Some(tool) = &child.tool {
+        parts.push(format!("in {}", words::line(tool)));
+    }
+    let silent = child.last_event_at_ms.map(|at| clock.now_ms.saturating_sub(at)).filter(|ms| *ms >= SILENCE_MS);
+    if let Some(silent) = silent {
+        parts.push(format!("silent for {}", span(silent)));
+    }
+    parts.join(", ")
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn thousands(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        1_000_000.. => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+/// So that the line stays one line: a wrapped one could not be written over.
+fn cut(line: &str, width: usize) -> String {
+    if line.chars().count() < width {
+        return line.to_owned();
+    }
+    let kept: String = line.chars().take(width.saturating_sub(2)).collect();
+    format!("{kept}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use subagentd_proto::run::Waits;
+
+    const NOW: u64 = 1_000_000_000_000;
+
+    fn progress(child: ChildProgress) -> RunProgress {
+        RunProgress {
+            run: "01890a5d-ac96-774b-bcce-b302099a8057".to_owned(),
+            state: child.state,
+            children: vec![child],
+        }
+    }
+
+    fn child(state: State) -> ChildProgress {
+        ChildProgress {
+            index: 0,
+            agent: "explore".to_owned(),
+            state,
+            tool_calls: 0,
+            turns: 0,
+            tokens: 0,
+            tool: None,
+            last_event_at_ms: None,
+            waits: None,
+        }
+    }
+
+    fn shown(child: ChildProgress) -> String {
+        live(&progress(child), NOW - 12_000, &Clock::utc(NOW), 80)
+    }
+
+    #[test]
+    fn a_working_child_shows_what_it_did_and_does() {
+        let busy = ChildProgress {
+            tool_calls: 3,
+            tokens: 12_345,
+            tool: Some("bash".to_owned()),
+            last_event_at_ms: Some(NOW - 400),
+            ..child(State::Running)
+        };
+        assert_eq!(shown(busy), "099a8057 12s  explore running, 3 tool calls, 12.3k tokens, in bash");
+    }
+
+    #[test]
+    fn silence_and_waiting_are_told() {
+        let silent = ChildProgress { last_event_at_ms: Some(NOW - 75_000), ..child(State::Running) };
+        assert_eq!(shown(silent), "099a8057 12s  explore running, silent for 1m 15s");
+        let waits = Waits { on: "slot".to_owned(), place: 3, holder: None, holder_since_ms: None };
+        let waiting = ChildProgress { waits: Some(waits), ..child(State::Queued) };
+        assert_eq!(shown(waiting.clone()), "099a8057 12s  explore queued, waits for a free slot; place 3 in the queue");
+        assert_eq!(
+            plain(&progress(waiting), &Clock::utc(NOW)),
+            "Run 099a8057: explore queued, waits for a free slot; place 3 in the queue."
+        );
+    }
+
+    #[test]
+    fn a_long_line_stays_one_line_and_control_characters_do_nothing() {
+        let odd = ChildProgress { tool: Some("a\u{1b}[2Jb".repeat(30)), ..child(State::Running) };
+        let line = shown(odd);
+        assert_eq!(line.chars().count(), 79, "{line}");
+        assert!(!line.contains('\u{1b}'), "{line}");
+    }
+
+    #[test]
+    fn only_states_and_reasons_for_waiting_are_changes() {
+        let before = progress(child(State::Running));
+        let after = progress(ChildProgress { tool_calls: 9, ..child(State::Running) });
+        assert_eq!(standing(&before), standing(&after));
+        assert_ne!(standing(&before), standing(&progress(child(State::Succeeded))));
+    }
+}
