@@ -7,31 +7,14 @@ use clap::{Args, Parser, Subcommand};
 use subagentd_proto::run::State;
 
 use crate::render::words;
-use crate::{duration, exit};
-
-const EXAMPLES: &str = "\
-Examples:
-  subagentd-cli agents                      see which agents there are
-  subagentd-cli run explore \"where are stale sockets removed?\"
-                                            wait, then see where the answer is
-  subagentd-cli result 1a2b3c4d | less      read the answer
-  subagentd-cli run debug --detach - < report.txt
-                                            hand over work and go on
-  subagentd-cli inbox                       see what ended meanwhile
-  subagentd-cli wait 1a2b3c4d --timeout 5m  wait again, or elsewhere
-  subagentd-cli cancel 1a2b3c4d             end a run
-
-RUN is a run's id or any unique ending of at least 6 hex digits; lists show 8.
-A task that begins with a dash goes behind `--`.
-Results go to standard output, hints and errors to standard error. With
---json an error is a document too: {\"error\": {\"kind\": ..., \"message\": ...}}.";
+use crate::{duration, exit, help};
 
 /// Hand work to subagents, and read what became of it.
 #[derive(Debug, Parser)]
-#[command(name = "subagentd-cli", version, after_help = format!("{EXAMPLES}\n\n{}", exit::table()))]
-#[command(arg_required_else_help = true)]
+#[command(name = "subagentd-cli", version, after_help = format!("{}\n\n{}", help::PROGRAM, exit::table()))]
+#[command(arg_required_else_help = true, max_term_width = 80)]
 pub(crate) struct Cli {
-    /// Print one JSON document, the reply
+    /// Print one JSON document in place of text
     #[arg(long, global = true, display_order = 100)]
     pub(crate) json: bool,
 
@@ -46,22 +29,37 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Launch an agent on a task, and wait for its end
+    #[command(after_help = help::RUN)]
     Run(Run),
-    /// Show runs, newest first
+    /// Show what needs you, what works, what waits and what is done
+    #[command(after_help = help::LIST)]
     List(List),
     /// Show one run with everything that was decided about it
+    #[command(after_help = help::SHOW)]
     Show(Named),
     /// Wait for a run's end; the exit code tells how it ended
+    #[command(after_help = help::WAIT)]
     Wait(Wait),
-    /// End a run
+    /// End a run, with everything it started
+    #[command(after_help = help::CANCEL)]
     Cancel(Named),
     /// Print a run's answer, and nothing else, to standard output
+    #[command(after_help = help::RESULT)]
     Result(Answer),
     /// Show what ended and was not seen yet
+    #[command(after_help = help::INBOX)]
     Inbox(Inbox),
     /// Show the agents and runtimes that can be used
+    #[command(after_help = help::AGENTS)]
     Agents,
+    /// Show who holds which workspace, or give one up
+    #[command(after_help = help::LEASE)]
+    Lease {
+        #[command(subcommand)]
+        action: Lease,
+    },
     /// Start, stop or look at the daemon
+    #[command(after_help = help::DAEMON)]
     Daemon {
         #[command(subcommand)]
         action: Daemon,
@@ -72,7 +70,7 @@ pub(crate) enum Command {
 pub(crate) struct Run {
     /// The agent's name, see `agents`
     pub(crate) agent: String,
-    /// What it shall do; `-` reads it from standard input
+    /// What it shall do, in quotes; `-` reads it from standard input
     pub(crate) task: String,
     /// Return as soon as the run is accepted
     #[arg(long)]
@@ -105,13 +103,13 @@ pub(crate) struct Run {
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Show older runs too, up to 10,000
+    /// One table of all runs, newest first, up to 10,000
     #[arg(long, conflicts_with = "limit")]
     pub(crate) all: bool,
-    /// Show at most so many runs
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) limit: u32,
-    /// Show only runs in this state, or these: a,b
+    /// One table of the newest N runs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) limit: Option<u32>,
+    /// One table of the runs in this state, or these: a,b
     #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state)]
     pub(crate) state: Vec<State>,
 }
@@ -159,14 +157,15 @@ pub(crate) struct Inbox {
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxAction {
     /// Mark notices as seen
+    #[command(after_help = help::ACK)]
     Ack(Ack),
 }
 
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct Ack {
-    /// Their numbers
-    #[arg(value_name = "NUMBER")]
+    /// Their numbers, the column NO of `inbox`
+    #[arg(value_name = "NUMBER", value_parser = notice_number)]
     pub(crate) seqs: Vec<u64>,
     /// All there are
     #[arg(long)]
@@ -174,20 +173,37 @@ pub(crate) struct Ack {
 }
 
 #[derive(Debug, Subcommand)]
+pub(crate) enum Lease {
+    /// Show the workspaces that are held, oldest first
+    #[command(after_help = help::LEASE_LIST)]
+    List,
+    /// Give up what an ended run still holds
+    #[command(after_help = help::LEASE_RELEASE)]
+    Release(Named),
+}
+
+#[derive(Debug, Subcommand)]
 pub(crate) enum Daemon {
     /// Start it, unless it runs
+    #[command(after_help = help::DAEMON_START)]
     Start,
     /// Stop it; runs go on and are taken up by the next one
+    #[command(after_help = help::DAEMON_STOP)]
     Stop,
     /// Tell whether it runs, and what it does
+    #[command(after_help = help::DAEMON_STATUS)]
     Status,
 }
 
 fn state(word: &str) -> Result<State, String> {
     words::state_of(word).ok_or_else(|| {
         let words: Vec<&str> = words::STATES.iter().map(|(_, word)| *word).collect();
-        format!("one of: {}", words.join(", "))
+        format!("it is none of {}", words.join(", "))
     })
+}
+
+fn notice_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a notice's number, as the column NO of `subagentd-cli inbox` shows it".to_owned())
 }
 
 /// Refuses here what can name no run, so that a slip of the finger starts no daemon.
@@ -235,6 +251,13 @@ mod tests {
     }
 
     #[test]
+    fn every_state_is_in_the_help_of_list() {
+        for (_, word) in words::STATES {
+            assert!(help::LIST.contains(word), "{word}");
+        }
+    }
+
+    #[test]
     fn wrong_lines_are_refused() {
         let table: &[&[&str]] = &[
             &[],
@@ -248,7 +271,10 @@ mod tests {
             &["list", "--state", "done"],
             &["inbox", "ack"],
             &["inbox", "ack", "1", "--all"],
+            &["inbox", "ack", "1a2b3c4d"],
             &["daemon"],
+            &["lease"],
+            &["lease", "release"],
         ];
         for line in table {
             assert!(parse(line).is_err(), "{line:?} was taken");
@@ -270,6 +296,8 @@ mod tests {
             &["inbox", "ack", "3", "4"],
             &["inbox", "ack", "--all", "--owner", "cli:other"],
             &["daemon", "status"],
+            &["lease", "list"],
+            &["lease", "release", "1a2b3c4d"],
         ];
         for line in table {
             if let Err(error) = parse(line) {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use subagentd_ipc::client::{CallError, Client, Items};
 use subagentd_ipc::place::{Environment, Place};
-use subagentd_ipc::start::{FindError, connect_or_start, find};
+use subagentd_ipc::start::{FindError, StartError, connect_or_start, find};
 use subagentd_proto::inbox::AckParams;
 use subagentd_proto::method::{InboxAck, Method, Subscription};
 use subagentd_proto::run::{NoticeRef, RunView};
@@ -64,12 +64,13 @@ impl Caller {
                 "insideRun",
                 "No daemon answers, and from inside a run none is started.",
             )
+            .hint("The one that started this run goes on with it once somebody runs `subagentd-cli daemon start` outside.")
             .into());
         }
         let program = program::daemon()?;
         connect_or_start(&program, &self.place, std::time::Instant::now() + START_WITHIN)
             .await
-            .map_err(|error| Problem::new(Exit::Unreachable, "startFailed", format!("{error}.")).into())
+            .map_err(|error| start_failed(&error))
     }
 
     /// Whether anything can be stored here.
@@ -115,6 +116,11 @@ impl<'a> Daemon<'a> {
             )
             .into()
         })
+    }
+
+    /// Whose runs and inbox are at hand.
+    pub(crate) fn owner(&self) -> &str {
+        &self.owner
     }
 
     async fn greet(client: Client, caller: &'a Caller) -> Result<Self, Failure> {
@@ -176,6 +182,18 @@ impl<'a> Daemon<'a> {
 /// Calls a method on a connection, greeted or not.
 pub(crate) async fn call<M: Method>(client: &Client, params: M::Params) -> Result<M::Response, Failure> {
     client.call::<M>(params).await.map_err(failed)
+}
+
+fn start_failed(error: &StartError) -> Failure {
+    let problem = Problem::new(Exit::Unreachable, "startFailed", format!("{error}."));
+    match error {
+        StartError::Directory(_) | StartError::Io { .. } => problem
+            .hint(
+                "The daemon keeps its state there: make it yours and writable, or set SUBAGENTD_STATE_DIR to another.",
+            )
+            .into(),
+        _ => problem.into(),
+    }
 }
 
 fn failed(error: CallError) -> Failure {

@@ -60,9 +60,10 @@ pub(crate) fn directory(asked: Option<&Path>) -> Result<String, Failure> {
         None => current()?,
     };
     let path = std::path::absolute(&path).unwrap_or(path);
-    path.into_os_string()
-        .into_string()
-        .map_err(|path| usage(format!("the directory's name is not UTF-8: {}", path.to_string_lossy())))
+    path.into_os_string().into_string().map_err(|path| {
+        let path = path.to_string_lossy();
+        usage(format!("the directory's name is not UTF-8: {path}; rename it, or name another one by --directory"))
+    })
 }
 
 fn current() -> Result<PathBuf, Failure> {

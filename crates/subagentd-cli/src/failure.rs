@@ -59,11 +59,8 @@ impl Problem {
     pub(crate) fn text(&self) -> String {
         // Who pressed Ctrl-C knows that it was no fault.
         let mark = if self.exit == Exit::ByUser { "" } else { "error: " };
-        let mut text = format!("{mark}{}", self.message);
-        if let Some(at) = &self.at {
-            text.push_str(&format!(" ({})", place(at)));
-        }
-        text.push('\n');
+        let at = self.at.as_ref().map(|at| format!(" ({})", place(at))).unwrap_or_default();
+        let mut text = format!("{mark}{}\n", sentence(&format!("{}{at}", self.message)));
         if let Some(hint) = &self.hint {
             text.push_str(hint);
             text.push('\n');
@@ -101,13 +98,35 @@ impl From<Fault> for Failure {
         Self::Problem(Box::new(Problem {
             exit: Exit::of_kind(fault.kind),
             kind: word(fault.kind),
-            message: fault.message,
+            message: for_people(&fault.message),
             hint: hint.map(str::to_owned),
             retryable: fault.kind.retryable(),
             at: fault.at,
             run: None,
         }))
     }
+}
+
+/// What clients of the socket call, as this program's commands.
+const CALLS: [(&str, &str); 4] = [
+    ("`run/list`", "`subagentd-cli list`"),
+    ("`run/wait`", "`subagentd-cli wait RUN`"),
+    ("`run/get`", "`subagentd-cli show RUN`"),
+    ("`agent/catalog`", "`subagentd-cli agents`"),
+];
+
+/// The daemon's sentence, which is written for all clients, in the words of this one.
+fn for_people(message: &str) -> String {
+    CALLS.iter().fold(message.to_owned(), |message, (call, command)| message.replace(call, command))
+}
+
+/// The same words, begun and ended as a sentence.
+fn sentence(text: &str) -> String {
+    let text = text.trim_end();
+    let mut characters = text.chars();
+    let first: String = characters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
+    format!("{first}{}{stop}", characters.as_str())
 }
 
 /// The wrong use of the command line that only we can see, not the argument parser.
@@ -118,9 +137,11 @@ pub(crate) fn usage(message: impl Into<String>) -> Failure {
 /// The command that helps, where there is one that the daemon's sentence cannot know.
 const fn hint_of(kind: Kind) -> Option<&'static str> {
     match kind {
-        Kind::UnknownAgent => Some("See `subagentd-cli agents` for those that can be launched."),
-        Kind::NotFound | Kind::Ambiguous => Some("See `subagentd-cli list` for the runs there are."),
-        Kind::NoResult => Some("See `subagentd-cli show RUN` for how it stands."),
+        Kind::UnknownAgent => Some("`subagentd-cli agents` tells what each is for."),
+        Kind::NoResult => Some("`subagentd-cli show RUN` tells how it stands."),
+        Kind::ResultGone => Some("`subagentd-cli show RUN` tells where its files were."),
+        Kind::RuntimeUnavailable => Some("`subagentd-cli agents` shows the runtimes there are."),
+        Kind::Overloaded => Some("`subagentd-cli list` shows what waits; try again when some of it is done."),
         Kind::Protocol | Kind::MethodNotFound => {
             Some("The daemon is of another version: `subagentd-cli daemon stop`, then try again. Runs go on.")
         }
@@ -160,7 +181,7 @@ mod tests {
         assert_eq!(problem.exit, Exit::Refused);
         assert_eq!(
             problem.text(),
-            "error: There is no agent \"explroe\".\nSee `subagentd-cli agents` for those that can be launched.\n"
+            "error: There is no agent \"explroe\".\n`subagentd-cli agents` tells what each is for.\n"
         );
         assert_eq!(
             problem.document(),
@@ -168,7 +189,7 @@ mod tests {
                 "kind": "unknownAgent",
                 "message": "There is no agent \"explroe\".",
                 "retryable": false,
-                "hint": "See `subagentd-cli agents` for those that can be launched.",
+                "hint": "`subagentd-cli agents` tells what each is for.",
             }})
         );
     }
@@ -178,7 +199,7 @@ mod tests {
         let mut fault = Fault::new(Kind::AgentBroken, "`tools` is no list");
         fault.at = Some(At { path: "/a/explore.md".to_owned(), line: Some(3), column: Some(8) });
         let problem = problem(fault.into());
-        assert_eq!(problem.text(), "error: `tools` is no list (/a/explore.md:3:8)\n");
+        assert_eq!(problem.text(), "error: `tools` is no list (/a/explore.md:3:8).\n");
         assert_eq!(problem.document()["error"]["at"], json!({"path": "/a/explore.md", "line": 3, "column": 8}));
     }
 
@@ -187,5 +208,14 @@ mod tests {
         let problem = problem(Fault::new(Kind::Overloaded, "The queue is full.").into());
         assert_eq!(problem.document()["error"]["retryable"], true);
         assert_eq!(problem.exit, Exit::Refused);
+    }
+
+    #[test]
+    fn the_daemons_words_become_sentences_about_commands() {
+        let problem = problem(Fault::new(Kind::NotFound, "no run ends with abcdef; `run/list` shows those").into());
+        assert!(problem.text().starts_with("error: No run ends with abcdef; `subagentd-cli list` shows those.\n"));
+        assert_eq!(sentence("größer?"), "Größer?");
+        assert_eq!(sentence("`task` is blank"), "`task` is blank.");
+        assert_eq!(sentence(""), ".");
     }
 }

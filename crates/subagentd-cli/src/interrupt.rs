@@ -4,6 +4,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
+use crate::hints::Hints;
+use crate::output;
 use crate::render::words;
 
 /// Ctrl-C, from here on.
@@ -39,11 +41,16 @@ impl Interrupt {
     }
 }
 
+/// What can be done with a run that goes on.
+pub(crate) fn hints(name: &str) -> Hints {
+    Hints::default().and(format_args!("wait {name}"), "wait for its end").and(format_args!("cancel {name}"), "end it")
+}
+
 /// What is told when the user stops waiting for a run.
 pub(crate) fn goes_on(run: &str) -> Failure {
     let name = words::ending(run);
     Problem::new(Exit::ByUser, "interrupted", format!("Run {name} goes on."))
-        .hint(format!("Wait for it with `subagentd-cli wait {name}`, end it with `subagentd-cli cancel {name}`."))
+        .hint(hints(name).text(output::live_width().into()))
         .run(run)
         .into()
 }

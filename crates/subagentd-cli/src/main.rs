@@ -9,16 +9,18 @@ mod duration;
 mod environment;
 mod exit;
 mod failure;
+mod help;
+mod hints;
 mod interrupt;
 mod leftovers;
 mod output;
 mod program;
 mod render;
+mod slip;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 
 use crate::args::Cli;
 use crate::exit::Exit;
@@ -28,7 +30,7 @@ use crate::output::Screen;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return unparsed(&error).into(),
+        Err(error) => return slip::tell(&error).into(),
     };
     let screen = Screen::new(cli.json);
     // One thread: a submit lasts about a millisecond, and starting threads would be much of it.
@@ -45,23 +47,4 @@ fn main() -> ExitCode {
         }
     }
     .into()
-}
-
-/// Help, version, or what is wrong with the command line.
-fn unparsed(error: &clap::Error) -> Exit {
-    // A closed pipe is the only thing that can go wrong here, and then nobody reads.
-    drop(error.print());
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Exit::Succeeded,
-        _ => {
-            if std::env::args_os().any(|arg| arg == "--json") {
-                let text = error.to_string();
-                let first = text.lines().next().unwrap_or_default();
-                let message = first.trim_start_matches("error: ");
-                let document = Problem::new(Exit::Usage, "usage", message).document();
-                drop(Screen::new(true).document(&document));
-            }
-            Exit::Usage
-        }
-    }
 }

@@ -4,18 +4,21 @@
 //! carries hints, progress and errors.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
+use crate::hints::Hints;
+use crate::render::fit;
 
 /// Columns when standard output is no terminal.
 const PLAIN_WIDTH: u16 = 80;
 /// Lines longer than this are hard to read, however wide the terminal is.
 const MOST_WIDTH: u16 = 120;
 /// Narrower tables would hold nothing but ellipses; the terminal wraps them instead.
-const LEAST_WIDTH: u16 = 60;
+const LEAST_WIDTH: u16 = 32;
 
 /// The two streams and how they are written to.
 #[derive(Debug, Clone, Copy)]
@@ -31,15 +34,16 @@ pub(crate) struct Screen {
 impl Screen {
     pub(crate) fn new(json: bool) -> Self {
         let terminal = io::stdout().is_terminal();
-        let width = if terminal {
-            comfy_table::Table::new().width().map_or(PLAIN_WIDTH, |width| width.clamp(LEAST_WIDTH, MOST_WIDTH))
-        } else {
-            PLAIN_WIDTH
-        };
+        let columns = columns(io::stdout());
+        let width = columns.map_or(PLAIN_WIDTH, |columns| columns.clamp(LEAST_WIDTH, MOST_WIDTH));
         // https://no-color.org: any non-empty value switches colour off.
         let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
-        Self { json, width, color: terminal && !unwanted && !dumb, terminal }
+        Self { json, width, color: terminal && !unwanted && !dumb(), terminal }
+    }
+
+    /// A heading within a table.
+    pub(crate) fn bold(&self, text: &str) -> String {
+        if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     /// The one document of `--json`.
@@ -63,7 +67,15 @@ impl Screen {
     /// A hint or progress for people.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
-            stderr(text);
+            stderr(&fitted(text));
+        }
+    }
+
+    /// What fits next.
+    pub(crate) fn hints(&self, hints: &Hints) {
+        let text = hints.text(live_width().into());
+        if !text.is_empty() {
+            self.note(&text);
         }
     }
 
@@ -74,12 +86,40 @@ impl Screen {
 
     /// The last word of a command that failed.
     pub(crate) fn problem(&self, problem: &Problem) {
-        stderr(problem.text().trim_end());
+        stderr(&fitted(problem.text().trim_end()));
         if self.json {
             // There is no other way left to tell that this failed too.
             drop(self.document(&problem.document()));
         }
     }
+}
+
+/// Whether a line on standard error can be written over: a terminal reads it, and one that knows how.
+pub(crate) fn writes_over() -> bool {
+    io::stderr().is_terminal() && !dumb()
+}
+
+/// Columns of the terminal that standard error is.
+pub(crate) fn live_width() -> u16 {
+    columns(io::stderr()).unwrap_or(PLAIN_WIDTH)
+}
+
+/// Broken at spaces where a terminal would break inside a word. Lines that begin with a space are aligned already.
+fn fitted(text: &str) -> String {
+    let Some(columns) = columns(io::stderr()) else { return text.to_owned() };
+    let lines = text
+        .lines()
+        .flat_map(|line| if line.starts_with(' ') { vec![line.to_owned()] } else { fit::wrap(line, columns.into()) });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn dumb() -> bool {
+    std::env::var_os("TERM").is_none_or(|value| value == "dumb")
+}
+
+/// `None` for what is no terminal, or for one that does not say.
+fn columns(stream: impl AsFd) -> Option<u16> {
+    rustix::termios::tcgetwinsize(stream).ok().map(|size| size.ws_col).filter(|columns| *columns > 0)
 }
 
 fn stdout(bytes: &[u8]) -> Result<(), Failure> {
@@ -94,7 +134,7 @@ fn stdout(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 /// Standard error may be closed or full; nothing is left to report that to.
-fn stderr(line: &str) {
+pub(crate) fn stderr(line: &str) {
     // In one piece, so that lines of several programs do not mix.
     drop(io::stderr().write_all(format!("{line}\n").as_bytes()));
 }

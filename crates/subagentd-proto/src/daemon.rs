@@ -105,12 +105,15 @@ pub struct StatusResponse {
 #[serde(rename_all = "camelCase")]
 pub struct StopParams {}
 
-/// Response of `daemon/stop`, sent before the daemon goes.
+/// Response of `daemon/stop`, sent before the daemon goes. Absent numbers are 0: so a command line can say with the same
+/// document that none ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StopResponse {
     /// Children that go on running and are taken up by the next daemon.
+    #[serde(default)]
     pub live: u32,
     /// Children that wait for the next daemon.
+    #[serde(default)]
     pub queued: u32,
 }

@@ -433,6 +433,9 @@ pub struct RunSummary {
     /// Where it stands if it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
+    /// The notice of its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<NoticeRef>,
 }
 
 /// Parameters of `run/wait`.

@@ -6,6 +6,7 @@ use subagentd_proto::method::AgentCatalog;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::Hints;
 use crate::output::Screen;
 use crate::render::agents as render;
 
@@ -13,6 +14,6 @@ pub(crate) async fn agents(caller: &Caller, screen: &Screen) -> Result<Exit, Fai
     let daemon = Daemon::reach(caller).await?;
     let catalog = daemon.call::<AgentCatalog>(CatalogParams {}).await?;
     screen.result(&catalog, || render::agents(&catalog, screen))?;
-    screen.note("Launch one with `subagentd-cli run AGENT TASK`.");
+    screen.hints(&Hints::default().and("run AGENT \"TASK\"", "put one to work"));
     Ok(Exit::Succeeded)
 }

@@ -7,6 +7,7 @@ use crate::args::Named;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::Hints;
 use crate::output::Screen;
 use crate::render::words;
 
@@ -15,8 +16,7 @@ pub(crate) async fn cancel(args: Named, caller: &Caller, screen: &Screen) -> Res
     let reply = daemon.call::<RunCancel>(CancelParams { run: args.run }).await?;
     screen.result(&reply, || told(&reply))?;
     if reply.outcome == "cancelling" {
-        let name = words::ending(&reply.run);
-        screen.note(&format!("`subagentd-cli wait {name}` tells when it has ended."));
+        screen.hints(&Hints::default().and(format_args!("wait {}", words::ending(&reply.run)), "until it has ended"));
     }
     Ok(Exit::Succeeded)
 }

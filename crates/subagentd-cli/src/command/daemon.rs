@@ -13,6 +13,7 @@ use crate::args;
 use crate::connection::{Caller, call};
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
+use crate::hints::Hints;
 use crate::leftovers;
 use crate::output::Screen;
 use crate::render::daemon as render;
@@ -41,7 +42,7 @@ async fn start(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     if found {
         screen.note("It was running already.");
     } else {
-        screen.note("`subagentd-cli daemon stop` stops it; runs go on meanwhile.");
+        screen.hints(&Hints::default().and("daemon stop", "stops it; runs go on meanwhile"));
     }
     Ok(Exit::Succeeded)
 }
@@ -58,7 +59,7 @@ async fn status(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
 }
 
 fn show(status: &StatusResponse, screen: &Screen) -> Result<(), Failure> {
-    screen.result(status, || render::status(status, &Clock::local()))
+    screen.result(status, || render::status(status, screen, &Clock::local()))
 }
 
 async fn stop(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {

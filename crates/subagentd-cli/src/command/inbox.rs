@@ -1,13 +1,17 @@
 //! `inbox`: what ended and was not seen yet.
 
+use std::collections::HashMap;
+
 use subagentd_proto::inbox::{AckParams, AckResponse, ListParams, ListResponse, Notice};
 use subagentd_proto::limits::{ACK_NUMBERS, PAGE_ROWS};
-use subagentd_proto::method::{InboxAck, InboxList};
+use subagentd_proto::method::{InboxAck, InboxList, RunList};
+use subagentd_proto::run;
 
 use crate::args::{Ack, Inbox, InboxAction};
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::Hints;
 use crate::output::Screen;
 use crate::render::inbox as render;
 use crate::render::time::Clock;
@@ -22,26 +26,49 @@ pub(crate) async fn inbox(args: Inbox, caller: &Caller, screen: &Screen) -> Resu
 
 /// One page, the oldest first: whoever has more unseen notices than that acknowledges some, then looks again.
 async fn show(daemon: Option<&Daemon<'_>>, all: bool, screen: &Screen) -> Result<Exit, Failure> {
-    let response = match daemon {
+    let mut response = match daemon {
         Some(daemon) => page(daemon, None, all).await?,
         None => ListResponse { notices: Vec::new(), next_after: None },
     };
-    screen.result(&response, || {
-        if response.notices.is_empty() {
-            "Nothing new.\n".to_owned()
-        } else {
-            render::inbox(&response, screen, &Clock::local())
-        }
+    if screen.json {
+        screen.document(&response)?;
+        return Ok(Exit::Succeeded);
+    }
+    if let Some(daemon) = daemon {
+        entitle(daemon, &mut response.notices).await;
+    }
+    screen.text(&if response.notices.is_empty() {
+        "Nothing new.\n".to_owned()
+    } else {
+        render::inbox(&response, screen, &Clock::local())
     })?;
     if response.next_after.is_some() {
         screen.note(&format!("There are more than {PAGE_ROWS}; later ones are not shown."));
     }
     if !all && !response.notices.is_empty() {
-        screen.note(
-            "Read an answer with `subagentd-cli result RUN`, mark all as seen with `subagentd-cli inbox ack --all`.",
+        screen.hints(
+            &Hints::default()
+                .and("result RUN", "read an answer, and mark it as seen")
+                .and("show RUN", "why one ended so, and mark it as seen")
+                .and("inbox ack --all", "mark all as seen"),
         );
     }
     Ok(Exit::Succeeded)
+}
+
+/// A notice has only the title that was given; the newest runs tell what the others were about. Those that are older
+/// stay without: a person can ask for each by `show`.
+async fn entitle(daemon: &Daemon<'_>, notices: &mut [Notice]) {
+    if notices.iter().all(|notice| notice.title.is_some()) {
+        return;
+    }
+    let owner = Some(daemon.owner().to_owned());
+    let params = run::ListParams { cursor: None, limit: Some(PAGE_ROWS), states: Vec::new(), owner };
+    let Ok(known) = daemon.call::<RunList>(params).await else { return };
+    let titles: HashMap<String, String> = known.runs.into_iter().map(|run| (run.run, run.title)).collect();
+    for notice in notices.iter_mut().filter(|notice| notice.title.is_none()) {
+        notice.title = titles.get(&notice.run).cloned();
+    }
 }
 
 async fn acknowledge(daemon: Option<&Daemon<'_>>, ack: Ack, screen: &Screen) -> Result<Exit, Failure> {

@@ -1,34 +1,80 @@
-//! `list`: runs, newest first.
+//! `list`: what is going on, in groups; or runs, newest first.
 
 use subagentd_proto::limits::PAGE_ROWS;
 use subagentd_proto::method::RunList;
-use subagentd_proto::run::{ListParams, ListResponse};
+use subagentd_proto::run::{ListParams, ListResponse, RunSummary, State};
 
 use crate::args::List;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::hints::Hints;
 use crate::output::Screen;
-use crate::render::list as render;
+use crate::render::list::{self as render, Group, Kind};
 use crate::render::time::Clock;
+use crate::render::words;
 
 /// Rows of `--all`: more would be no reading matter and much memory. Older ones are reached by `nextCursor`.
 const MOST_ROWS: u32 = 10_000;
+/// Rows when nothing is said and no groups are shown, which is with `--json`.
+const ROWS: u32 = 20;
+/// Rows that are read of each group, to count; what is beyond is told as `over N more`.
+const COUNTED_ROWS: u32 = 100;
+
+/// States of runs that wait for nothing but somebody who looks.
+const BAD: [State; 6] =
+    [State::Paused, State::Failed, State::Rejected, State::TimedOut, State::BudgetExhausted, State::Interrupted];
+const WORKING: [State; 3] = [State::Starting, State::Running, State::Paused];
+const DONE: [State; 7] = [
+    State::Succeeded,
+    State::Failed,
+    State::Cancelled,
+    State::TimedOut,
+    State::BudgetExhausted,
+    State::Interrupted,
+    State::Rejected,
+];
+
+static NEEDS_YOU: Kind =
+    Kind { title: "Needs you", rows: 10, others: "inbox", next: ("show", "why, and mark it as seen") };
+static AT_WORK: Kind = Kind {
+    title: "Working",
+    rows: 10,
+    others: "list --state starting,running,paused",
+    next: ("wait", "look on until it ends"),
+};
+static WAITING: Kind =
+    Kind { title: "Queued", rows: 10, others: "list --state queued", next: ("cancel", "take it out of the queue") };
+/// Few rows: the newest are what one looks for.
+static ENDED: Kind = Kind { title: "Done", rows: 5, others: "list --all", next: ("result", "read its answer") };
 
 pub(crate) async fn list(args: &List, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
-    let rows = if args.all { MOST_ROWS } else { args.limit };
-    let response = match Daemon::reach_stored(caller).await? {
-        Some(daemon) => read(&daemon, args, rows).await?,
-        None => ListResponse { runs: Vec::new(), next_cursor: None },
+    let Some(daemon) = Daemon::reach_stored(caller).await? else {
+        let nothing = ListResponse { runs: Vec::new(), next_cursor: None };
+        screen.result(&nothing, || "No runs.\n".to_owned())?;
+        screen.hints(&first_steps());
+        return Ok(Exit::Succeeded);
     };
+    let chosen = args.all || args.limit.is_some() || !args.state.is_empty();
+    if chosen || screen.json { table(&daemon, args, screen).await } else { overview(&daemon, screen).await }
+}
+
+/// Runs, newest first, as many as were asked for.
+async fn table(daemon: &Daemon<'_>, args: &List, screen: &Screen) -> Result<Exit, Failure> {
+    let rows = if args.all { MOST_ROWS } else { args.limit.unwrap_or(ROWS) };
+    let response = read(daemon, args, rows).await?;
     screen.result(&response, || {
         if response.runs.is_empty() {
-            "No runs.\n".to_owned()
+            "No such runs.\n".to_owned()
         } else {
             render::list(&response, screen, &Clock::local())
         }
     })?;
-    screen.note(&hint(&response, args));
+    if response.next_cursor.is_some() && args.all {
+        screen.note(&format!("There are more than {MOST_ROWS}; the oldest are not shown."));
+    } else if response.next_cursor.is_some() {
+        screen.note("There are older ones: add --all.");
+    }
     Ok(Exit::Succeeded)
 }
 
@@ -51,14 +97,134 @@ async fn read(daemon: &Daemon<'_>, args: &List, rows: u32) -> Result<ListRespons
     }
 }
 
-fn hint(response: &ListResponse, args: &List) -> String {
-    if response.runs.is_empty() && args.state.is_empty() {
-        "Launch one with `subagentd-cli run explore \"…\"`.".to_owned()
-    } else if response.next_cursor.is_some() && !args.all {
-        "There are older ones: `subagentd-cli list --all`. One of them: `subagentd-cli show RUN`.".to_owned()
-    } else if response.next_cursor.is_some() {
-        format!("There are more than {MOST_ROWS}; the oldest are not shown.")
-    } else {
-        "More about one: `subagentd-cli show RUN`.".to_owned()
+/// Everybody's work, and first what is left to this caller: others see theirs where they launched it.
+async fn overview(daemon: &Daemon<'_>, screen: &Screen) -> Result<Exit, Failure> {
+    let page = |states: &[State], owner: Option<&str>| {
+        let (states, owner) = (states.to_vec(), owner.map(str::to_owned));
+        daemon.call::<RunList>(ListParams { cursor: None, limit: Some(COUNTED_ROWS), states, owner })
+    };
+    let (bad, working, queued, done) = tokio::try_join!(
+        page(&BAD, Some(daemon.owner())),
+        page(&WORKING, None),
+        page(&[State::Queued], None),
+        page(&DONE, None),
+    )?;
+    let needs = |run: &RunSummary| needs(run, daemon.owner());
+    let groups = [
+        group(&NEEDS_YOU, bad, needs),
+        group(&AT_WORK, working, |run| !needs(run)),
+        group(&WAITING, queued, |_| true),
+        done_group(done, needs, daemon.owner()),
+    ];
+    if groups.iter().all(|group| group.runs.is_empty()) {
+        screen.text("No runs.\n")?;
+        screen.hints(&first_steps());
+        return Ok(Exit::Succeeded);
+    }
+    screen.text(&render::groups(&groups, screen, &Clock::local()))?;
+    screen.hints(&next_steps(&groups));
+    Ok(Exit::Succeeded)
+}
+
+fn group(kind: &'static Kind, page: ListResponse, belongs: impl Fn(&RunSummary) -> bool) -> Group {
+    let mut runs: Vec<RunSummary> = page.runs.into_iter().filter(belongs).collect();
+    let more = runs.len().saturating_sub(kind.rows);
+    runs.truncate(kind.rows);
+    Group { kind, runs, more, and_more: page.next_cursor.is_some(), remark: None }
+}
+
+fn done_group(page: ListResponse, needs: impl Fn(&RunSummary) -> bool, owner: &str) -> Group {
+    let unseen = page.runs.iter().filter(|run| !needs(run) && unseen(run, owner)).count();
+    let mut group = group(&ENDED, page, |run| !needs(run));
+    group.remark = (unseen > 0).then(|| format!("{unseen} not seen yet: subagentd-cli inbox"));
+    group
+}
+
+/// Whether somebody has to look at it: it ended badly and its owner has not seen that, or it can go on only if told to.
+fn needs(run: &RunSummary, owner: &str) -> bool {
+    match run.state {
+        State::Paused => run.owner == owner,
+        state => BAD.contains(&state) && unseen(run, owner),
+    }
+}
+
+/// A daemon that does not tell counts everything as seen: the inbox has it all the same.
+fn unseen(run: &RunSummary, owner: &str) -> bool {
+    run.owner == owner && run.notice.is_some_and(|notice| !notice.acknowledged)
+}
+
+fn first_steps() -> Hints {
+    Hints::default()
+        .and("agents", "see who there is")
+        .and("run explore \"where is the config read?\"", "put one to work")
+}
+
+/// One step for each group, with a run of it to copy.
+fn next_steps(groups: &[Group]) -> Hints {
+    let mut hints = Hints::default();
+    for group in groups {
+        let (command, what) = group.kind.next;
+        // Only what succeeded is sure to have an answer.
+        let fits = |run: &&RunSummary| command != "result" || run.state == State::Succeeded;
+        if let Some(run) = group.runs.iter().find(fits) {
+            hints = hints.and(format_args!("{command} {}", words::ending(&run.run)), what);
+        }
+    }
+    hints
+}
+
+#[cfg(test)]
+mod tests {
+    use subagentd_proto::run::NoticeRef;
+
+    use super::*;
+    use crate::render::samples;
+
+    const OWNER: &str = "cli:ada";
+
+    fn noticed(state: State, acknowledged: bool) -> RunSummary {
+        let mut run = samples::summary(state, "t");
+        run.notice = Some(NoticeRef { seq: 1, acknowledged });
+        run
+    }
+
+    #[test]
+    fn only_what_ended_badly_unseen_and_what_is_paused_needs_its_owner() {
+        for state in BAD.into_iter().filter(|state| state.is_end()) {
+            assert!(needs(&noticed(state, false), OWNER), "{state:?}");
+            assert!(!needs(&noticed(state, true), OWNER), "{state:?} was seen");
+            assert!(!needs(&noticed(state, false), "pi:other"), "{state:?} of another owner");
+            assert!(!needs(&samples::summary(state, "t"), OWNER), "{state:?} without a notice");
+        }
+        for state in [State::Succeeded, State::Cancelled, State::Running, State::Queued] {
+            assert!(!needs(&noticed(state, false), OWNER), "{state:?}");
+        }
+        assert!(needs(&samples::summary(State::Paused, "t"), OWNER));
+        assert!(!needs(&samples::summary(State::Paused, "t"), "pi:other"));
+    }
+
+    #[test]
+    fn every_state_is_in_a_group() {
+        for (state, _) in words::STATES {
+            let groups = [&BAD[..], &WORKING, &[State::Queued], &DONE];
+            assert!(groups.iter().any(|group| group.contains(&state)), "{state:?}");
+        }
+    }
+
+    #[test]
+    fn rows_beyond_the_bound_are_counted() {
+        let runs = vec![samples::summary(State::Succeeded, "t"); 12];
+        let page = ListResponse { runs, next_cursor: Some("7".to_owned()) };
+        let group = group(&ENDED, page, |_| true);
+        assert_eq!((group.runs.len(), group.more, group.and_more), (5, 7, true));
+    }
+
+    #[test]
+    fn unseen_successes_are_counted_beside_what_is_done() {
+        let runs =
+            vec![noticed(State::Succeeded, false), noticed(State::Failed, false), noticed(State::Succeeded, true)];
+        let group = done_group(ListResponse { runs, next_cursor: None }, |run| needs(run, OWNER), OWNER);
+        assert_eq!(group.runs.len(), 2, "what needs somebody stands there only");
+        assert_eq!(group.remark.as_deref(), Some("1 not seen yet: subagentd-cli inbox"));
     }
 }

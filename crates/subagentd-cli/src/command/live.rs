@@ -1,14 +1,15 @@
 //! What is shown while a command waits for a run: one line that is written over on a terminal, a line for each change
 //! of state elsewhere, nothing with `--json`.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::time::Duration;
 
-use subagentd_proto::method;
-use subagentd_proto::run::{ProgressParams, RunProgress};
+use subagentd_ipc::client::Items;
+use subagentd_proto::method::{self, RunGet};
+use subagentd_proto::run::{GetParams, ProgressParams, RunProgress, State};
 
 use crate::connection::Daemon;
-use crate::output::Screen;
+use crate::output::{self, Screen};
 use crate::render::progress as render;
 use crate::render::time::Clock;
 
@@ -22,7 +23,7 @@ pub(crate) struct Live {
     /// Whether lines can be written over.
     over: bool,
     quiet: bool,
-    width: u16,
+    /// When the state began that is shown.
     since_ms: u64,
     newest: Option<RunProgress>,
     drawn: bool,
@@ -30,11 +31,9 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(screen: &Screen) -> Self {
-        let dumb = std::env::var_os("TERM").is_none_or(|value| value == "dumb");
         Self {
-            over: io::stderr().is_terminal() && !dumb,
+            over: output::writes_over(),
             quiet: screen.json,
-            width: screen.width,
             since_ms: Clock::local().now_ms,
             newest: None,
             drawn: false,
@@ -47,12 +46,10 @@ impl Live {
         if self.quiet {
             return work.await;
         }
-        // An older daemon, or one that is going away, shows nothing; the work tells.
-        let params = ProgressParams { run: run.to_owned() };
         let mut items = tokio::select! {
             biased;
             done = &mut work => return done,
-            items = daemon.subscribe::<method::RunProgress>(params) => items.ok(),
+            items = self.open(daemon, run) => items,
         };
         let mut redraw = tokio::time::interval(REDRAW);
         loop {
@@ -71,10 +68,27 @@ impl Live {
         }
     }
 
+    /// An older daemon, or one that is going away, shows nothing; the work tells.
+    async fn open(&mut self, daemon: &Daemon<'_>, run: &str) -> Option<Items<RunProgress>> {
+        if self.over && self.newest.is_none() {
+            let known = daemon.call::<RunGet>(GetParams { run: run.to_owned() }).await.ok();
+            if let Some(known) = known {
+                self.since_ms = known.started_at_ms.unwrap_or(known.created_at_ms);
+            }
+        }
+        let params = ProgressParams { run: run.to_owned() };
+        daemon.subscribe::<method::RunProgress>(params).await.ok()
+    }
+
     fn take(&mut self, progress: RunProgress) {
-        let changed = self.newest.as_ref().map(render::standing) != Some(render::standing(&progress));
-        // The end is told by the command itself.
-        if changed && !self.over && !progress.state.is_end() {
+        let before = self.newest.as_ref();
+        if before.is_some_and(|before| before.state != progress.state) {
+            self.since_ms = Clock::local().now_ms;
+        }
+        let changed = before.map(render::standing) != Some(render::standing(&progress));
+        // The end is told by the command itself, and a start lasts milliseconds.
+        let told = !progress.state.is_end() && progress.state != State::Starting;
+        if changed && told && !self.over {
             write(&format!("{}\n", render::plain(&progress, &Clock::local())));
         }
         self.newest = Some(progress);
@@ -83,7 +97,8 @@ impl Live {
 
     fn draw(&mut self) {
         if let Some(progress) = self.newest.as_ref().filter(|_| self.over) {
-            let line = render::live(progress, self.since_ms, &Clock::local(), self.width);
+            // Asked each time: the window may have been made narrower, and a wrapped line could not be written over.
+            let line = render::live(progress, self.since_ms, &Clock::local(), output::live_width());
             write(&format!("{ERASE}{line}"));
             self.drawn = true;
         }
@@ -102,7 +117,7 @@ impl Drop for Live {
     }
 }
 
-async fn next(items: &mut Option<subagentd_ipc::client::Items<RunProgress>>) -> Option<RunProgress> {
+async fn next(items: &mut Option<Items<RunProgress>>) -> Option<RunProgress> {
     match items {
         // An item that cannot be read is like none: the work tells how it ends.
         Some(items) => items.next().await.and_then(Result::ok),

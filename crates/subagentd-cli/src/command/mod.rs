@@ -4,6 +4,7 @@ mod agents;
 mod cancel;
 mod daemon;
 mod inbox;
+mod lease;
 mod list;
 mod live;
 mod result;
@@ -29,6 +30,7 @@ pub(crate) async fn perform(cli: Cli, screen: &Screen) -> Result<Exit, Failure> 
         Command::Result(args) => result::result(args, &caller, screen).await,
         Command::Inbox(args) => inbox::inbox(args, &caller, screen).await,
         Command::Agents => agents::agents(&caller, screen).await,
+        Command::Lease { action } => lease::lease(action, &caller, screen).await,
         Command::Daemon { action } => daemon::daemon(&action, &caller, screen).await,
     }
 }

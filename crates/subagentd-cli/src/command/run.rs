@@ -1,6 +1,6 @@
 //! `run`: hands over work and, unless told otherwise, waits for its end.
 
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::time::Duration;
 
 use subagentd_proto::limits::FRAME_BYTES;
@@ -13,8 +13,9 @@ use crate::connection::{Caller, Daemon};
 use crate::environment;
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem, usage};
+use crate::hints::Hints;
 use crate::interrupt::{Interrupt, goes_on};
-use crate::output::Screen;
+use crate::output::{Screen, stderr, writes_over};
 use crate::render::time::Clock;
 use crate::render::{run as render, words};
 
@@ -27,27 +28,29 @@ pub(crate) async fn run(args: Run, caller: &Caller, screen: &Screen) -> Result<E
     let detach = args.detach;
     let params = params(args)?;
     let agent = params.agent.clone();
+    let swapped = swapped(&params.agent, &params.task);
     let mut daemon = Daemon::reach(caller).await?;
     if detach {
-        let reply = daemon.call::<RunLaunch>(params).await.map_err(unanswered)?;
-        screen.result(&reply, || render::detached(&reply, &agent, &Clock::local()))?;
-        let name = words::ending(&reply.run);
-        screen.note(&format!(
-            "Wait for it with `subagentd-cli wait {name}`; `subagentd-cli inbox` tells when it has ended."
-        ));
+        let reply = daemon.call::<RunLaunch>(params).await;
+        let reply = reply.map_err(|failure| unanswered(failure, swapped))?;
+        screen.result(&reply, || render::detached(&reply, &agent, screen, &Clock::local()))?;
+        screen.hints(
+            &Hints::default()
+                .and(format_args!("wait {}", words::ending(&reply.run)), "wait for its end")
+                .and("list", "see how all is going"),
+        );
         return Ok(Exit::Succeeded);
     }
     let mut interrupt = Interrupt::listen()?;
-    let reply = launch(&daemon, params, &mut interrupt).await?;
-    if !screen.json {
-        screen.note(&render::accepted(&reply, &agent, &Clock::local()));
-    }
+    let reply = launch(&daemon, params, swapped, &mut interrupt).await?;
+    let leave = if writes_over() { " Ctrl-C leaves it at work." } else { "" };
+    screen.note(&format!("{}{leave}", render::accepted(&reply, &agent)));
     let waited = interrupt.or(&reply.run, wait::until_end(&mut daemon, &reply.run, None, screen)).await?;
     wait::finish(&daemon, &waited, screen).await
 }
 
 fn params(args: Run) -> Result<LaunchParams, Failure> {
-    let task = if args.task == "-" { read_task(io::stdin().lock())? } else { args.task };
+    let task = if args.task == "-" { read_task(asked_input().lock())? } else { args.task };
     Ok(LaunchParams {
         agent: args.agent,
         task,
@@ -64,6 +67,15 @@ fn params(args: Run) -> Result<LaunchParams, Failure> {
     })
 }
 
+/// Standard input, with a word where somebody has to type: the program would seem to hang.
+fn asked_input() -> io::Stdin {
+    let input = io::stdin();
+    if input.is_terminal() {
+        stderr("Type the task; Ctrl-D on an empty line ends it.");
+    }
+    input
+}
+
 /// The whole of standard input, byte for byte.
 fn read_task(input: impl Read) -> Result<String, Failure> {
     let mut bytes = Vec::new();
@@ -77,6 +89,9 @@ fn read_task(input: impl Read) -> Result<String, Failure> {
             words::size(TASK_BYTES)
         )));
     }
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(usage("there is no task on standard input; pipe one in, or say it in place of `-`"));
+    }
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         usage(format!("the task on standard input is not UTF-8 (byte {at}); convert it first"))
@@ -87,18 +102,19 @@ fn read_task(input: impl Read) -> Result<String, Failure> {
 async fn launch(
     daemon: &Daemon<'_>,
     params: LaunchParams,
+    swapped: bool,
     interrupt: &mut Interrupt,
 ) -> Result<LaunchResponse, Failure> {
     let call = daemon.call::<RunLaunch>(params);
     tokio::pin!(call);
     tokio::select! {
-        reply = &mut call => return reply.map_err(unanswered),
+        reply = &mut call => return reply.map_err(|failure| unanswered(failure, swapped)),
         () = interrupt.pressed() => {}
     }
     tokio::select! {
         // The reply wins when both are there: the run can then be named.
         biased;
-        reply = &mut call => Err(goes_on(&reply.map_err(unanswered)?.run)),
+        reply = &mut call => Err(goes_on(&reply.map_err(|failure| unanswered(failure, swapped))?.run)),
         () = interrupt.pressed() => Err(unknown_end().into()),
         () = tokio::time::sleep(REPLY_AFTER_INTERRUPT) => Err(unknown_end().into()),
     }
@@ -109,8 +125,8 @@ fn unknown_end() -> Problem {
         .hint("`subagentd-cli list` shows it if so.")
 }
 
-/// A broken connection leaves open whether the run was accepted; that has to be said.
-fn unanswered(failure: Failure) -> Failure {
+/// A broken connection leaves open whether the run was accepted; that has to be said. And a slip is named as such.
+fn unanswered(failure: Failure, swapped: bool) -> Failure {
     match failure {
         Failure::Problem(problem) if problem.is_lost() => {
             let mut problem = *problem;
@@ -119,8 +135,16 @@ fn unanswered(failure: Failure) -> Failure {
                 .hint("`subagentd-cli list` shows it if so. With --key the same command can safely be repeated.")
                 .into()
         }
+        Failure::Problem(problem) if swapped && problem.kind == "unknownAgent" => {
+            problem.hint("The agent comes first, then the task: `subagentd-cli run AGENT \"TASK\"`.").into()
+        }
         other => other,
     }
+}
+
+/// Whether the two look as if they stood in each other's place.
+fn swapped(agent: &str, task: &str) -> bool {
+    agent.contains(char::is_whitespace) && !task.trim().contains(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -135,9 +159,19 @@ mod tests {
     #[test]
     fn tasks_that_are_no_text_or_too_long_are_refused() {
         let endless = io::repeat(b'x');
-        for failure in [read_task(&b"ab\xff"[..]).unwrap_err(), read_task(endless).unwrap_err()] {
+        for input in [&b"ab\xff"[..], b"", b" \n"].map(read_task).into_iter().chain([read_task(endless)]) {
+            let failure = input.unwrap_err();
             let Failure::Problem(problem) = failure else { panic!() };
             assert_eq!(problem.exit, Exit::Usage, "{problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_task_in_the_agents_place_is_seen() {
+        for (agent, task, wanted) in
+            [("where is it?", "explore", true), ("explore", "where is it?", false), ("explroe", "x", false)]
+        {
+            assert_eq!(swapped(agent, task), wanted, "{agent} {task}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use subagentd_proto::limits::WAIT_MS;
 use subagentd_proto::method::RunWait;
-use subagentd_proto::run::{State, WaitParams, WaitResponse};
+use subagentd_proto::run::{RunView, State, WaitParams, WaitResponse};
 use tokio::time::Instant;
 
 use super::live::Live;
@@ -12,7 +12,8 @@ use crate::args::Wait;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::hints::Hints;
+use crate::interrupt::{self, Interrupt};
 use crate::output::Screen;
 use crate::render::time::Clock;
 use crate::render::{run as render, words};
@@ -77,16 +78,16 @@ fn without_daemon(failure: Failure, run: &str) -> Failure {
 /// Shows where the wait ended, and marks the run's notice as seen.
 pub(crate) async fn finish(daemon: &Daemon<'_>, waited: &WaitResponse, screen: &Screen) -> Result<Exit, Failure> {
     let run = &waited.run;
-    screen.result(waited, || render::outcome(run, &Clock::local()))?;
+    screen.result(waited, || render::outcome(run, screen, &Clock::local()))?;
     let name = words::ending(&run.run);
     if !waited.ended {
-        screen.note(&format!(
-            "It was not stopped. `subagentd-cli wait {name}` waits again, `subagentd-cli cancel {name}` ends it."
-        ));
+        let why = if run.state == State::Paused { "It is paused" } else { "The time is up; the run goes on" };
+        screen.note(&format!("{why}."));
+        screen.hints(&interrupt::hints(name));
         return Ok(Exit::StillRunning);
     }
     daemon.acknowledge_run(run, screen).await;
-    screen.note(&next(run.children.iter().any(|child| child.reference.is_some()), name));
+    screen.hints(&next(run, name));
     Ok(match Exit::of_state(run.state) {
         // The daemon says that it ended, in a word that this program does not know.
         Exit::StillRunning => Exit::Failed,
@@ -94,10 +95,13 @@ pub(crate) async fn finish(daemon: &Daemon<'_>, waited: &WaitResponse, screen: &
     })
 }
 
-fn next(answered: bool, name: &str) -> String {
-    if answered {
-        format!("Read it with `subagentd-cli result {name}`.")
-    } else {
-        format!("`subagentd-cli show {name}` tells more.")
-    }
+fn next(run: &RunView, name: &str) -> Hints {
+    let what = match run.state {
+        State::Succeeded => "what was decided and why",
+        _ => "what was decided, and where its logs are",
+    };
+    let answered = run.children.iter().any(|child| child.reference.is_some());
+    let hints = Hints::default();
+    let hints = if answered { hints.and(format_args!("result {name}"), "read the answer") } else { hints };
+    hints.and(format_args!("show {name}"), what)
 }

@@ -3,23 +3,22 @@
 use subagentd_proto::agent::{AgentView, CatalogResponse};
 
 use super::table::{Columns, plain};
-use super::words;
 use crate::output::Screen;
 
 /// Agents with what they may do, then runtimes with why one is the default.
 pub(crate) fn agents(response: &CatalogResponse, screen: &Screen) -> String {
-    let mut columns = Columns::new(screen, &["AGENT", "FROM", "ACCESS", "WHAT IT IS FOR"]);
+    let mut columns = Columns::new(screen, &["AGENT", "FROM", "ACCESS", "WHAT IT IS FOR"], &[1]).whole();
     for agent in &response.agents {
         columns.row(vec![plain(&agent.name), plain(&agent.source), plain(access(agent)), plain(&agent.description)]);
     }
     let mut text = columns.text();
-    text.push_str("\nRuntimes\n");
-    let width = response.runtimes.iter().map(|runtime| runtime.name.len()).max().unwrap_or(0);
+    text.push('\n');
+    let mut columns = Columns::new(screen, &["RUNTIME", "WHY"], &[]).whole();
     for runtime in &response.runtimes {
         let mark = if runtime.default { "default: " } else { "" };
-        let (name, reason) = (words::line(&runtime.name), words::line(&runtime.reason));
-        text.push_str(&format!("  {name:width$}  {mark}{reason}\n"));
+        columns.row(vec![plain(&runtime.name), plain(&format!("{mark}{}", runtime.reason))]);
     }
+    text.push_str(&columns.text());
     text
 }
 
@@ -70,12 +69,13 @@ mod tests {
             agents(&response, &samples::screen()),
             "\
 AGENT            FROM     ACCESS  WHAT IT IS FOR
-explore          builtin  reads   Finds where something is done in this code ba…
+explore          builtin  reads   Finds where something is done in this code
+                                  base and tells file and line
 general-purpose  builtin  writes  Works on a task of several steps
 
-Runtimes
-  offline  default: no pi was found in PATH
-  pi       not found in PATH
+RUNTIME  WHY
+offline  default: no pi was found in PATH
+pi       not found in PATH
 "
         );
     }

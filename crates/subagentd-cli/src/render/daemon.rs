@@ -5,9 +5,10 @@ use subagentd_proto::daemon::{StatusResponse, StopResponse};
 use super::fields::Fields;
 use super::time::Clock;
 use super::words;
+use crate::output::Screen;
 
 /// What the daemon is and does.
-pub(crate) fn status(status: &StatusResponse, clock: &Clock) -> String {
+pub(crate) fn status(status: &StatusResponse, screen: &Screen, clock: &Clock) -> String {
     let word = if status.stopping { "is stopping" } else { "runs" };
     let mut fields = Fields::default();
     fields.add(
@@ -23,7 +24,7 @@ pub(crate) fn status(status: &StatusResponse, clock: &Clock) -> String {
         words::line(&status.version),
         status.pid,
         clock.at(status.started_at_ms),
-        fields.text(2)
+        fields.text(2, screen)
     )
 }
 
@@ -62,7 +63,7 @@ mod tests {
             default_runtime: samples::decision("offline".to_owned(), "default", "no pi was found in PATH"),
         };
         assert_eq!(
-            status(&response, &samples::clock()),
+            status(&response, &samples::screen(), &samples::clock()),
             "\
 The daemon runs: version 0.1.0, pid 4711, since 22:13
   children  2 at work, 1 waiting, 4 at once at most
@@ -72,7 +73,7 @@ The daemon runs: version 0.1.0, pid 4711, since 22:13
 "
         );
         response.stopping = true;
-        assert!(status(&response, &samples::clock()).starts_with("The daemon is stopping: "));
+        assert!(status(&response, &samples::screen(), &samples::clock()).starts_with("The daemon is stopping: "));
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Labelled values, one a line, the values aligned.
 
+use super::fit;
+use crate::output::Screen;
+
 /// Lines of `label  value`; a value of several lines is indented below its first.
 #[derive(Debug, Default)]
 pub(crate) struct Fields(Vec<(&'static str, String)>);
@@ -15,11 +18,12 @@ impl Fields {
         }
     }
 
-    pub(crate) fn text(&self, indent: usize) -> String {
+    pub(crate) fn text(&self, indent: usize, screen: &Screen) -> String {
         let width = self.0.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+        let left = usize::from(screen.width).saturating_sub(indent + width + 2);
         let mut text = String::new();
         for (label, value) in &self.0 {
-            for (number, line) in value.lines().enumerate() {
+            for (number, line) in value.lines().flat_map(|line| fit::wrap(line, left)).enumerate() {
                 let label = if number == 0 { label } else { "" };
                 let line = format!("{:indent$}{label:width$}  {line}", "");
                 text.push_str(line.trim_end());
@@ -33,6 +37,7 @@ impl Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::samples;
 
     #[test]
     fn values_stand_in_one_column() {
@@ -40,6 +45,19 @@ mod tests {
         fields.add("model", "a/b");
         fields.add_some("nothing", None::<String>);
         fields.add("directory", "one\n\ntwo");
-        assert_eq!(fields.text(2), "  model      a/b\n  directory  one\n\n             two\n");
+        assert_eq!(fields.text(2, &samples::screen()), "  model      a/b\n  directory  one\n\n             two\n");
+    }
+
+    #[test]
+    fn a_long_value_goes_on_below_its_beginning() {
+        let mut fields = Fields::default();
+        fields.add("runtime", "offline (default: no runtime with a model is set up; name one by `default_runtime`)");
+        assert_eq!(
+            fields.text(2, &samples::screen()),
+            "  \
+  runtime  offline (default: no runtime with a model is set up; name one by
+           `default_runtime`)
+"
+        );
     }
 }

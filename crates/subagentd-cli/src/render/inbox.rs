@@ -10,7 +10,7 @@ use crate::output::Screen;
 
 /// Notices, oldest first, one a line.
 pub(crate) fn inbox(response: &ListResponse, screen: &Screen, clock: &Clock) -> String {
-    let mut columns = Columns::new(screen, &["NO", "RUN", "STATE", "AGENT", "AT", "ANSWER", "WHAT"]);
+    let mut columns = Columns::new(screen, &["NO", "RUN", "STATE", "AGENT", "AT", "ANSWER", "WHAT"], &[3, 4, 5]);
     for notice in &response.notices {
         columns.row(vec![
             plain(&notice.seq.to_string()),

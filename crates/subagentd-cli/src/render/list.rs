@@ -1,32 +1,97 @@
-//! The screen of `list`.
+//! The screens of `list`: runs in groups by what they ask of a person, or in one table.
 
 use subagentd_proto::run::{ListResponse, RunSummary, State};
 
+use super::fit;
 use super::table::{Columns, plain, state};
 use super::time::Clock;
 use super::words;
 use crate::output::Screen;
 
+/// A longer name of an agent would leave no room for what its run is about.
+const AGENT_COLUMNS: usize = 24;
+
+/// What the runs of a group have in common.
+#[derive(Debug)]
+pub(crate) struct Kind {
+    pub(crate) title: &'static str,
+    /// Rows that are shown.
+    pub(crate) rows: usize,
+    /// The command that shows the others.
+    pub(crate) others: &'static str,
+    /// The command for one of them that fits next, and what it does.
+    pub(crate) next: (&'static str, &'static str),
+}
+
+/// Runs that ask the same of a person.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) kind: &'static Kind,
+    /// The first ones, newest first.
+    pub(crate) runs: Vec<RunSummary>,
+    /// How many more were found, and whether there may be still more.
+    pub(crate) more: usize,
+    pub(crate) and_more: bool,
+    /// One more line to tell.
+    pub(crate) remark: Option<String>,
+}
+
+/// The groups that are not empty, below one header.
+pub(crate) fn groups(groups: &[Group], screen: &Screen, clock: &Clock) -> String {
+    let shown: Vec<&Group> = groups.iter().filter(|group| !group.runs.is_empty()).collect();
+    let mut columns = columns(&Screen { width: screen.width.saturating_sub(2), ..*screen });
+    for run in shown.iter().flat_map(|group| &group.runs) {
+        columns.row(cells(run, clock));
+    }
+    let table = columns.text();
+    let mut lines = table.lines();
+    let mut text = format!("  {}\n", lines.next().unwrap_or_default());
+    for group in shown {
+        text.push_str(&screen.bold(group.kind.title));
+        text.push('\n');
+        for line in lines.by_ref().take(group.runs.len()) {
+            text.push_str(&format!("  {line}\n"));
+        }
+        if group.more > 0 {
+            let over = if group.and_more { "over " } else { "" };
+            text.push_str(&format!("  {over}{} more: subagentd-cli {}\n", group.more, group.kind.others));
+        }
+        if let Some(remark) = &group.remark {
+            text.push_str(&format!("  {remark}\n"));
+        }
+    }
+    text
+}
+
 /// Runs, newest first, one a line.
 pub(crate) fn list(response: &ListResponse, screen: &Screen, clock: &Clock) -> String {
-    let mut columns = Columns::new(screen, &["RUN", "STATE", "AGENT", "SINCE", "TOOK", "WHAT"]);
+    let mut columns = columns(screen);
     for run in &response.runs {
-        columns.row(vec![
-            plain(words::ending(&run.run)),
-            state(run.state),
-            plain(&agent(run)),
-            plain(&clock.at_short(run.created_at_ms)),
-            plain(&took(run, clock)),
-            plain(&what(run)),
-        ]);
+        columns.row(cells(run, clock));
     }
     columns.text()
 }
 
+fn columns(screen: &Screen) -> Columns {
+    Columns::new(screen, &["RUN", "STATE", "AGENT", "SINCE", "TOOK", "WHAT"], &[2, 3, 4])
+}
+
+fn cells(run: &RunSummary, clock: &Clock) -> Vec<comfy_table::Cell> {
+    vec![
+        plain(words::ending(&run.run)),
+        state(run.state),
+        plain(&agent(run)),
+        plain(&clock.at_short(run.created_at_ms)),
+        plain(&took(run, clock)),
+        plain(&what(run)),
+    ]
+}
+
 fn agent(run: &RunSummary) -> String {
+    let name = fit::cut(&words::line(&run.agent), AGENT_COLUMNS);
     match run.children {
-        0 | 1 => run.agent.clone(),
-        several => format!("{} +{}", run.agent, several - 1),
+        0 | 1 => name,
+        several => format!("{name} +{}", several - 1),
     }
 }
 
@@ -52,8 +117,16 @@ mod tests {
     use super::*;
     use crate::render::samples;
 
-    #[test]
-    fn a_list_fits_80_columns() {
+    const fn kind(title: &'static str, others: &'static str) -> Kind {
+        Kind { title, rows: 1, others, next: ("show", "why") }
+    }
+
+    static NEEDS: Kind = kind("Needs you", "inbox");
+    static WORKING: Kind = kind("Working", "list --state starting,running");
+    static QUEUED: Kind = kind("Queued", "list --state queued");
+    static DONE: Kind = kind("Done", "list --all");
+
+    fn some() -> [RunSummary; 4] {
         let mut running = samples::summary(State::Running, "where are stale sockets handled");
         running.ended_at_ms = None;
         let mut queued = samples::summary(State::Queued, "rename the field in every caller and in the tests as well");
@@ -67,17 +140,82 @@ mod tests {
         cancelled.reason = Some("cancelled".to_owned());
         cancelled.created_at_ms -= 3 * 86_400_000;
         cancelled.children = 3;
-        let response = ListResponse { runs: vec![running, queued, failed, cancelled], next_cursor: None };
-        let text = list(&response, &samples::screen(), &samples::clock());
+        [running, queued, failed, cancelled]
+    }
+
+    fn grouped() -> Vec<Group> {
+        let [running, queued, failed, cancelled] = some();
+        let remark = Some("2 not seen yet: subagentd-cli inbox".to_owned());
+        vec![
+            Group { kind: &NEEDS, runs: vec![failed], more: 0, and_more: false, remark: None },
+            Group { kind: &WORKING, runs: vec![running], more: 0, and_more: false, remark: None },
+            Group { kind: &QUEUED, runs: vec![queued], more: 99, and_more: true, remark: None },
+            Group { kind: &DONE, runs: vec![cancelled], more: 37, and_more: false, remark },
+        ]
+    }
+
+    #[test]
+    fn groups_stand_below_one_header_and_fit_80_columns() {
         assert_eq!(
-            text,
+            groups(&grouped(), &samples::screen(), &samples::clock()),
+            "  \
+  RUN       STATE             AGENT            SINCE   TOOK    WHAT
+Needs you
+  1a2b3c4d  budget_exhausted  general-purpose  22:13   2m 3s   budget.turns: 日…
+Working
+  1a2b3c4d  running           explore          22:13   9m 59s  where are stale …
+Queued
+  1a2b3c4d  queued            explore          22:13   -       behind 9f8e7d6c,…
+  over 99 more: subagentd-cli list --state queued
+Done
+  1a2b3c4d  cancelled         explore +2       Nov 11  2m 3s   look [2J again
+  37 more: subagentd-cli list --all
+  2 not seen yet: subagentd-cli inbox
+"
+        );
+    }
+
+    #[test]
+    fn an_empty_group_is_not_mentioned() {
+        let mut all = grouped();
+        all.truncate(2);
+        all[0].runs.clear();
+        let text = groups(&all, &samples::screen(), &samples::clock());
+        assert!(!text.contains("Needs you") && text.contains("Working\n"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_what_matters_most() {
+        let mut screen = samples::screen();
+        screen.width = 40;
+        let text = groups(&grouped(), &screen, &samples::clock());
+        assert!(text.starts_with("  RUN       STATE             WHAT\n"), "{text}");
+        for line in text.lines().filter(|line| line.contains("1a2b3c4d")) {
+            assert!(fit::width(line) <= 40, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_list_fits_80_columns() {
+        let response = ListResponse { runs: some().to_vec(), next_cursor: None };
+        assert_eq!(
+            list(&response, &samples::screen(), &samples::clock()),
             "\
 RUN       STATE             AGENT            SINCE   TOOK    WHAT
 1a2b3c4d  running           explore          22:13   9m 59s  where are stale so…
-1a2b3c4d  queued            explore          22:13   -       waits for 9f8e7d6c…
+1a2b3c4d  queued            explore          22:13   -       behind 9f8e7d6c, p…
 1a2b3c4d  budget_exhausted  general-purpose  22:13   2m 3s   budget.turns: 日本…
 1a2b3c4d  cancelled         explore +2       Nov 11  2m 3s   look [2J again
 "
         );
+    }
+
+    #[test]
+    fn a_very_long_agent_leaves_room_for_the_title() {
+        let mut run = samples::summary(State::Running, "the title");
+        run.agent = "a".repeat(64);
+        let response = ListResponse { runs: vec![run], next_cursor: None };
+        let text = list(&response, &samples::screen(), &samples::clock());
+        assert!(text.lines().all(|line| fit::width(line) <= 80) && text.contains("the title"), "{text}");
     }
 }

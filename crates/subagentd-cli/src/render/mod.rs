@@ -3,7 +3,9 @@
 pub(crate) mod agents;
 pub(crate) mod daemon;
 pub(crate) mod fields;
+pub(crate) mod fit;
 pub(crate) mod inbox;
+pub(crate) mod lease;
 pub(crate) mod list;
 pub(crate) mod progress;
 pub(crate) mod run;

@@ -3,16 +3,22 @@
 use subagentd_proto::run::{ChildProgress, RunProgress, State};
 
 use super::time::{Clock, span};
-use super::words;
+use super::{fit, words};
 
 /// A sign of life that is older than this is worth a word.
 const SILENCE_MS: u64 = 10_000;
 
-/// The line that is written over again and again. `since_ms` is when the waiting began to be shown.
+/// Columns that stay free at the end of the line: a terminal shows `^C` there, and then the line still is one.
+const FREE_COLUMNS: u16 = 4;
+
+/// The line that is written over again and again. `since_ms` is when its state began.
 pub(crate) fn live(progress: &RunProgress, since_ms: u64, clock: &Clock, width: u16) -> String {
-    let elapsed = span(clock.now_ms.saturating_sub(since_ms));
-    let parts: Vec<String> = progress.children.iter().map(|child| child_line(child, clock)).collect();
-    cut(&format!("{} {elapsed}  {}", words::ending(&progress.run), parts.join("; ")), usize::from(width))
+    // Whole seconds: it is drawn about once a second, and tenths would only flicker.
+    let ms = clock.now_ms.saturating_sub(since_ms);
+    let lasted = if ms < 10_000 { format!("{}s", ms / 1_000) } else { span(ms) };
+    let parts: Vec<String> = progress.children.iter().map(|child| child_line(child, &lasted, clock)).collect();
+    let line = format!("{}  {}", words::ending(&progress.run), parts.join("; "));
+    fit::cut(&line, usize::from(width.saturating_sub(FREE_COLUMNS)))
 }
 
 /// The line for a change of state, where nothing can be written over.
@@ -30,10 +36,10 @@ pub(crate) fn standing(progress: &RunProgress) -> Vec<(State, Option<String>)> {
     children.map(|child| (child.state, child.waits.as_ref().map(|waits| waits.on.clone()))).collect()
 }
 
-fn child_line(child: &ChildProgress, clock: &Clock) -> String {
-    let mut parts = vec![format!("{} {}", words::line(&child.agent), words::state(child.state))];
+fn child_line(child: &ChildProgress, lasted: &str, clock: &Clock) -> String {
+    let mut parts = vec![format!("{} {} for {lasted}", words::line(&child.agent), words::state(child.state))];
     if let Some(waits) = &child.waits {
-        parts.push(words::waits(waits, clock));
+        parts.push(words::waits_short(waits));
     }
     if child.tool_calls > 0 {
         parts.push(counted(child.tool_calls, "tool call"));
@@ -61,15 +67,6 @@ fn thousands(number: u64) -> String {
         1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
         1_000_000.. => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
     }
-}
-
-/// So that the line stays one line: a wrapped one could not be written over.
-fn cut(line: &str, width: usize) -> String {
-    if line.chars().count() < width {
-        return line.to_owned();
-    }
-    let kept: String = line.chars().take(width.saturating_sub(2)).collect();
-    format!("{kept}…")
 }
 
 #[cfg(test)]
@@ -114,16 +111,16 @@ mod tests {
             last_event_at_ms: Some(NOW - 400),
             ..child(State::Running)
         };
-        assert_eq!(shown(busy), "099a8057 12s  explore running, 3 tool calls, 12.3k tokens, in bash");
+        assert_eq!(shown(busy), "099a8057  explore running for 12s, 3 tool calls, 12.3k tokens, in bash");
     }
 
     #[test]
     fn silence_and_waiting_are_told() {
         let silent = ChildProgress { last_event_at_ms: Some(NOW - 75_000), ..child(State::Running) };
-        assert_eq!(shown(silent), "099a8057 12s  explore running, silent for 1m 15s");
+        assert_eq!(shown(silent), "099a8057  explore running for 12s, silent for 1m 15s");
         let waits = Waits { on: "slot".to_owned(), place: 3, holder: None, holder_since_ms: None };
         let waiting = ChildProgress { waits: Some(waits), ..child(State::Queued) };
-        assert_eq!(shown(waiting.clone()), "099a8057 12s  explore queued, waits for a free slot; place 3 in the queue");
+        assert_eq!(shown(waiting.clone()), "099a8057  explore queued for 12s, for a slot, place 3");
         assert_eq!(
             plain(&progress(waiting), &Clock::utc(NOW)),
             "Run 099a8057: explore queued, waits for a free slot; place 3 in the queue."
@@ -132,10 +129,12 @@ mod tests {
 
     #[test]
     fn a_long_line_stays_one_line_and_control_characters_do_nothing() {
-        let odd = ChildProgress { tool: Some("a\u{1b}[2Jb".repeat(30)), ..child(State::Running) };
-        let line = shown(odd);
-        assert_eq!(line.chars().count(), 79, "{line}");
-        assert!(!line.contains('\u{1b}'), "{line}");
+        for tool in ["a\u{1b}[2Jb".repeat(30), "日本語".repeat(30)] {
+            let odd = ChildProgress { tool: Some(tool), ..child(State::Running) };
+            let line = shown(odd);
+            assert!((75..=76).contains(&fit::width(&line)), "{line}");
+            assert!(!line.contains('\u{1b}'), "{line}");
+        }
     }
 
     #[test]

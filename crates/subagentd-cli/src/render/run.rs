@@ -5,39 +5,34 @@ use subagentd_proto::run::{ChildView, Decision, LaunchResponse, NoticeRef, RunVi
 use super::fields::Fields;
 use super::time::{Clock, span};
 use super::words;
+use crate::output::Screen;
 
 /// Lines of a task that `show` prints.
 const TASK_LINES: usize = 10;
 
-/// What a launch's reply says while its end is awaited.
-pub(crate) fn accepted(reply: &LaunchResponse, agent: &str, clock: &Clock) -> String {
-    let mut text = format!("Run {} accepted: {}", words::ending(&reply.run), words::line(agent));
+/// The first line about a launch.
+pub(crate) fn accepted(reply: &LaunchResponse, agent: &str) -> String {
+    let name = words::ending(&reply.run);
     if reply.repeated {
-        text = format!(
-            "Run {} was there already: the key names it ({})",
-            words::ending(&reply.run),
-            words::state(reply.state)
-        );
+        format!("Run {name} was there already: the key names it ({}).", words::state(reply.state))
+    } else {
+        format!("Run {name} accepted: {}.", words::line(agent))
     }
-    if let Some(waits) = &reply.waits {
-        text.push_str(&format!(". It {}", words::waits(waits, clock)));
-    }
-    text.push('.');
-    text
 }
 
 /// What `run --detach` prints.
-pub(crate) fn detached(reply: &LaunchResponse, agent: &str, clock: &Clock) -> String {
+pub(crate) fn detached(reply: &LaunchResponse, agent: &str, screen: &Screen, clock: &Clock) -> String {
     let mut fields = Fields::default();
     let decisions = &reply.decisions;
+    fields.add_some("queue", reply.waits.as_ref().map(|waits| words::waits(waits, clock)));
     fields.add("runtime", explained(&decisions.runtime));
     fields.add("model", model(&decisions.model.value, &decisions.thinking.value));
     fields.add_some("remarks", some_words(&reply.remarks));
-    format!("{}\n{}", accepted(reply, agent, clock), fields.text(2))
+    format!("{}\n{}", accepted(reply, agent), fields.text(2, screen))
 }
 
 /// The block that a waiting `run` or `wait` ends with.
-pub(crate) fn outcome(run: &RunView, clock: &Clock) -> String {
+pub(crate) fn outcome(run: &RunView, screen: &Screen, clock: &Clock) -> String {
     let mut text = headline(run, clock);
     for child in &run.children {
         if run.children.len() > 1 {
@@ -49,14 +44,14 @@ pub(crate) fn outcome(run: &RunView, clock: &Clock) -> String {
         fields.add("model", used_model(child));
         fields.add("tools", used_tools(child));
         missing(child, &mut fields);
-        text.push_str(&fields.text(2));
+        text.push_str(&fields.text(2, screen));
         text.push_str(&answer(child));
     }
     text
 }
 
 /// Everything there is to know of a run.
-pub(crate) fn whole(run: &RunView, clock: &Clock) -> String {
+pub(crate) fn whole(run: &RunView, screen: &Screen, clock: &Clock) -> String {
     let mut text = headline(run, clock);
     let mut fields = Fields::default();
     fields.add("id", run.run.clone());
@@ -66,11 +61,11 @@ pub(crate) fn whole(run: &RunView, clock: &Clock) -> String {
     fields.add_some("started", run.started_at_ms.map(|at| clock.at(at)));
     fields.add_some("ended", run.ended_at_ms.map(|at| clock.at(at)));
     fields.add_some("notice", run.notice.map(notice));
-    text.push_str(&fields.text(2));
+    text.push_str(&fields.text(2, screen));
     for child in &run.children {
         text.push('\n');
         text.push_str(&child_line(child, clock));
-        text.push_str(&child_fields(child, clock).text(2));
+        text.push_str(&child_fields(child, clock).text(2, screen));
         text.push_str(&answer(child));
     }
     text
@@ -251,7 +246,7 @@ mod tests {
     #[test]
     fn a_success_ends_with_its_reference() {
         assert_eq!(
-            outcome(&samples::ended(), &samples::clock()),
+            outcome(&samples::ended(), &samples::screen(), &samples::clock()),
             "\
 Run 1a2b3c4d succeeded: explore, 2m 3s
   runtime  offline (default: no pi was found in PATH)
@@ -265,7 +260,7 @@ Output saved to: /home/ada/.local/state/subagentd/runs/01998c1e/result.md (2.1 K
     #[test]
     fn a_failure_tells_reason_and_error() {
         assert_eq!(
-            outcome(&samples::failed(), &samples::clock()),
+            outcome(&samples::failed(), &samples::screen(), &samples::clock()),
             "\
 Run 1a2b3c4d failed: explore, 2m 3s
   reason   child.exited
@@ -283,18 +278,19 @@ No answer was stored.
         let mut run = samples::failed();
         run.children[0].reference = Some(samples::reference());
         run.children[0].answer_complete = Some(false);
-        let text = outcome(&run, &samples::clock());
+        let text = outcome(&run, &samples::screen(), &samples::clock());
         assert!(text.contains("\nNot finished. Output saved to: /home/"), "{text}");
     }
 
     #[test]
     fn a_queued_run_tells_on_whom_it_waits() {
-        let text = outcome(&samples::queued(), &samples::clock());
+        let text = outcome(&samples::queued(), &samples::screen(), &samples::clock());
         assert_eq!(
             text,
             "\
 Run 1a2b3c4d queued: explore, for 10m
-  queue    waits for run 9f8e7d6c to finish in its directory, there since 22:13; place 1 in the queue
+  queue    waits for run 9f8e7d6c to finish in its directory, there since 22:13;
+           place 1 in the queue
   runtime  offline (default: no pi was found in PATH)
   model    offline/search, thinking off
   tools    read, grep, find, ls
@@ -309,7 +305,7 @@ Run 1a2b3c4d queued: explore, for 10m
         run.children[0].remarks = vec!["tools.missing".to_owned()];
         run.children[0].tools_missing = vec!["web".to_owned()];
         assert_eq!(
-            whole(&run, &samples::clock()),
+            whole(&run, &samples::screen(), &samples::clock()),
             "\
 Run 1a2b3c4d succeeded: explore, 2m 3s
   id        01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d
@@ -352,26 +348,26 @@ Output saved to: /home/ada/.local/state/subagentd/runs/01998c1e/result.md (2.1 K
     }
 
     #[test]
-    fn acceptance_tells_queue_and_repetition() {
-        let clock = samples::clock();
+    fn acceptance_tells_repetition() {
         let mut reply = launched();
-        assert_eq!(accepted(&reply, "explore", &clock), "Run 1a2b3c4d accepted: explore.");
-        reply.waits = Some(samples::waits_on_scope());
-        assert_eq!(
-            accepted(&reply, "explore", &clock),
-            "Run 1a2b3c4d accepted: explore. It waits for run 9f8e7d6c to finish in its directory, \
-             there since 22:13; place 1 in the queue."
-        );
-        reply.waits = None;
+        assert_eq!(accepted(&reply, "explore"), "Run 1a2b3c4d accepted: explore.");
         reply.repeated = true;
         reply.state = State::Running;
-        assert_eq!(accepted(&reply, "explore", &clock), "Run 1a2b3c4d was there already: the key names it (running).");
+        assert_eq!(accepted(&reply, "explore"), "Run 1a2b3c4d was there already: the key names it (running).");
+    }
+
+    #[test]
+    fn a_detached_launch_tells_on_whom_it_waits() {
+        let mut reply = launched();
+        reply.waits = Some(samples::waits_on_scope());
+        let text = detached(&reply, "worker", &samples::screen(), &samples::clock());
+        assert!(text.contains("\n  queue    waits for run 9f8e7d6c to finish"), "{text}");
     }
 
     #[test]
     fn a_detached_launch_names_runtime_and_model() {
         assert_eq!(
-            detached(&launched(), "explore", &samples::clock()),
+            detached(&launched(), "explore", &samples::screen(), &samples::clock()),
             "\
 Run 1a2b3c4d accepted: explore.
   runtime  offline (default: no pi was found in PATH)

@@ -42,6 +42,7 @@ pub(crate) fn summary(state: State, title: &str) -> RunSummary {
         started_at_ms: Some(STARTED),
         ended_at_ms: Some(ENDED),
         waits: None,
+        notice: None,
     }
 }
 

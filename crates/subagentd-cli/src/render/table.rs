@@ -9,15 +9,23 @@ use crate::output::Screen;
 /// Cells are cut where the width ends, not at the last word that fits: no cleaned text holds this character.
 const NO_DELIMITER: char = '\u{1f}';
 
+/// Below so many columns a table leaves out what can be spared.
+const NARROW: u16 = 60;
+
 /// A table whose last column takes what is left of the width; longer content is cut with `…`.
 pub(crate) struct Columns {
     table: Table,
     columns: usize,
+    left_out: Vec<usize>,
+    whole: bool,
 }
 
 impl Columns {
-    pub(crate) fn new(screen: &Screen, header: &[&str]) -> Self {
+    /// `spare` are the columns, from 0, that a narrow terminal does without.
+    pub(crate) fn new(screen: &Screen, header: &[&str], spare: &[usize]) -> Self {
+        let left_out = if screen.width < NARROW { spare.to_vec() } else { Vec::new() };
         let mut table = Table::new();
+        let mut columns = Self { table: Table::new(), columns: header.len() - left_out.len(), left_out, whole: false };
         table
             .load_style(presets::NOTHING)
             .set_content_arrangement(ContentArrangement::Dynamic)
@@ -25,17 +33,33 @@ impl Columns {
             .set_delimiter(NO_DELIMITER)
             .force_no_tty()
             .set_width(screen.width)
-            .set_header(header.iter().map(Cell::new).collect::<Vec<_>>());
+            .set_header(columns.kept(header.iter().map(Cell::new).collect()));
         if screen.color {
             table.enforce_styling();
         }
-        Self { table, columns: header.len() }
+        columns.table = table;
+        columns
+    }
+
+    /// The last column is not cut but goes on below, broken at spaces.
+    #[must_use]
+    pub(crate) fn whole(mut self) -> Self {
+        self.whole = true;
+        self.table.set_delimiter(' ');
+        self
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        let mut row = Row::from(cells);
-        row.max_height(1);
+        let mut row = Row::from(self.kept(cells));
+        if !self.whole {
+            row.max_height(1);
+        }
         self.table.add_row(row);
+    }
+
+    fn kept(&self, cells: Vec<Cell>) -> Vec<Cell> {
+        let cells = cells.into_iter().enumerate();
+        cells.filter(|(index, _)| !self.left_out.contains(index)).map(|(_, cell)| cell).collect()
     }
 
     /// The lines, each ended by a line feed.
@@ -88,7 +112,7 @@ mod tests {
     fn colour_is_there_only_when_wanted() {
         let mut screen = Screen { json: false, width: 80, color: true, terminal: true };
         let draw = |screen: &Screen| {
-            let mut columns = Columns::new(screen, &["STATE", "REST"]);
+            let mut columns = Columns::new(screen, &["STATE", "REST"], &[]);
             columns.row(vec![state(State::Failed), plain("x")]);
             columns.text()
         };

@@ -40,7 +40,12 @@ pub(crate) fn ending(run: &str) -> &str {
 
 /// One line without control characters: a title or task may hold sequences that move the cursor.
 pub(crate) fn line(text: &str) -> String {
-    text.trim().chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.trim().chars().map(|c| if steers(c) { ' ' } else { c }).collect()
+}
+
+/// Control characters, and those that end a line or turn the direction of what follows.
+pub(crate) fn steers(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// `N B` under 1024, else KB or MB of 1024 with one decimal.
@@ -80,13 +85,13 @@ pub(crate) fn waits(waits: &Waits, clock: &Clock) -> String {
 /// On whom a child waits, for one cell of a table.
 pub(crate) fn waits_short(waits: &Waits) -> String {
     let on = match (waits.on.as_str(), &waits.holder) {
-        ("slot", _) => "a slot".to_owned(),
-        ("scope", Some(holder)) => ending(holder).to_owned(),
-        ("scope", None) => "a writer".to_owned(),
-        ("not-before", _) => "another daemon".to_owned(),
-        (other, _) => line(other),
+        ("slot", _) => "for a slot".to_owned(),
+        ("scope", Some(holder)) => format!("behind {}", ending(holder)),
+        ("scope", None) => "behind a writer".to_owned(),
+        ("not-before", _) => "behind another daemon".to_owned(),
+        (other, _) => format!("for {}", line(other)),
     };
-    format!("waits for {on} (place {})", waits.place)
+    format!("{on}, place {}", waits.place)
 }
 
 /// `1 child`, `2 children`.
@@ -144,22 +149,22 @@ mod tests {
             (
                 Waits { on: "slot".to_owned(), place: 3, holder: None, holder_since_ms: None },
                 "waits for a free slot; place 3 in the queue",
-                "waits for a slot (place 3)",
+                "for a slot, place 3",
             ),
             (
                 Waits { on: "scope".to_owned(), place: 1, holder, holder_since_ms: Some(1_700_000_000_000) },
                 "waits for run 1a2b3c4d to finish in its directory, there since 22:13; place 1 in the queue",
-                "waits for 1a2b3c4d (place 1)",
+                "behind 1a2b3c4d, place 1",
             ),
             (
                 Waits { on: "not-before".to_owned(), place: 1, holder: None, holder_since_ms: None },
                 "waits for another daemon to finish in its directory; place 1 in the queue",
-                "waits for another daemon (place 1)",
+                "behind another daemon, place 1",
             ),
             (
                 Waits { on: "moonrise".to_owned(), place: 1, holder: None, holder_since_ms: None },
                 "waits for moonrise; place 1 in the queue",
-                "waits for moonrise (place 1)",
+                "for moonrise, place 1",
             ),
         ];
         for (waits, long, short) in table {
@@ -171,5 +176,6 @@ mod tests {
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
         assert_eq!(line(" a\u{1b}[2Jb\nc\t "), "a [2Jb c");
+        assert_eq!(line("abc\u{202e}fed\u{2028}g"), "abc fed g");
     }
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::peer::{Peer, Reply, finish};
 
 /// Its process number is above what the kernel gives, so that it counts as gone.
-fn status() -> Reply {
+pub(crate) fn status() -> Reply {
     Reply::Result(json!({
         "version": "0.1.0", "protocol": 1, "pid": 2_000_000_000, "startedAtMs": 1_700_000_000_000_u64,
         "stateDirectory": "/s", "socket": "/r/rpc.sock", "stopping": false, "live": 0, "queued": 0, "maxChildren": 4,
@@ -20,9 +20,11 @@ fn status() -> Reply {
 #[test]
 fn where_nothing_was_ever_stored_no_daemon_is_started() {
     let peer = Peer::absent();
-    let table: [(&[&str], i32, &str); 9] = [
+    let table: [(&[&str], i32, &str); 11] = [
         (&["list"], 0, "No runs.\n"),
         (&["list", "--json"], 0, "{\"runs\":[]}\n"),
+        (&["lease", "list"], 0, "No workspace is held.\n"),
+        (&["lease", "release", "1a2b3c4d"], 4, ""),
         (&["inbox"], 0, "Nothing new.\n"),
         (&["inbox", "ack", "--all", "--json"], 0, "{\"acknowledged\":0}\n"),
         (&["show", "1a2b3c4d"], 4, ""),

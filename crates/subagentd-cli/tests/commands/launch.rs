@@ -119,10 +119,7 @@ fn a_refusal_is_told_to_people_and_to_programs() {
     let peer = Peer::scripted(|_, _| Reply::Fault(-33_001, "unknownAgent", "There is no agent \"explroe\"."));
     let seen = peer.run(&["run", "explroe", "find it"]);
     assert_eq!((seen.code, seen.out.as_str()), (Some(3), ""), "{seen:?}");
-    assert_eq!(
-        seen.err,
-        "error: There is no agent \"explroe\".\nSee `subagentd-cli agents` for those that can be launched.\n"
-    );
+    assert_eq!(seen.err, "error: There is no agent \"explroe\".\n`subagentd-cli agents` tells what each is for.\n");
     let seen = peer.run(&["run", "explroe", "find it", "--json"]);
     assert_eq!(seen.code, Some(3));
     assert_eq!(seen.document()["error"]["kind"], "unknownAgent");

@@ -9,8 +9,11 @@
 )]
 
 mod daemon;
+mod documents;
 mod inbox;
 mod launch;
+mod lists;
 mod peer;
 mod read;
+mod screens;
 mod wait;

@@ -116,7 +116,7 @@ fn a_list_reads_as_many_pages_as_it_takes() {
     });
     let seen = peer.run(&["list", "--limit", "620", "--state", "succeeded,failed"]);
     assert_eq!(seen.out.lines().count(), 621, "{}", seen.err);
-    assert!(seen.err.contains("list --all"), "{}", seen.err);
+    assert!(seen.err.contains("add --all"), "{}", seen.err);
     let asked = peer.asked("run/list");
     assert_eq!(asked[0], json!({"limit": 500, "states": ["succeeded", "failed"]}));
     assert_eq!(asked[1], json!({"cursor": "500", "limit": 120, "states": ["succeeded", "failed"]}));

@@ -24,8 +24,8 @@ fn ctrl_c_ends_the_wait_and_tells_that_the_run_goes_on() {
         assert_eq!(seen.out, "");
         assert!(
             seen.err.ends_with(
-                "Run 1a2b3c4d goes on.\nWait for it with `subagentd-cli wait 1a2b3c4d`, \
-                 end it with `subagentd-cli cancel 1a2b3c4d`.\n"
+                "Run 1a2b3c4d goes on.\nNext: subagentd-cli wait 1a2b3c4d     wait for its end\n      \
+                 subagentd-cli cancel 1a2b3c4d   end it\n"
             ),
             "{seen:?}"
         );
@@ -53,7 +53,7 @@ fn a_wait_that_runs_out_leaves_the_run_alone() {
     let seen = peer.run(&["wait", "1a2b3c4d", "--timeout", "0"]);
     assert_eq!(seen.code, Some(11), "{seen:?}");
     assert!(seen.out.starts_with("Run 1a2b3c4d running: explore, "), "{seen:?}");
-    assert!(seen.err.starts_with("It was not stopped."), "{seen:?}");
+    assert!(seen.err.starts_with("The time is up; the run goes on."), "{seen:?}");
     assert_eq!(peer.asked("run/wait"), [json!({"run": "1a2b3c4d", "timeoutMs": 0})]);
     assert!(peer.asked("inbox/ack").is_empty());
 }

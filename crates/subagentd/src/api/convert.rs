@@ -236,6 +236,7 @@ pub(super) fn summary(row: &RunRow, waits: &[(ChildId, Waits)]) -> wire::RunSumm
         started_at_ms: row.started_at_ms,
         ended_at_ms: row.ended_at_ms,
         waits: first.and_then(|child| waits_of(waits, row.id, child.index)),
+        notice: row.notice.map(notice_ref),
     }
 }
 

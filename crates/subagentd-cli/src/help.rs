@@ -1,0 +1,131 @@
+//! What `--help` teaches by example. Every command says which document `--json` prints; the names are those of the wire.
+
+pub(crate) const PROGRAM: &str = "\
+Examples:
+  subagentd-cli agents                      see which agents there are
+  subagentd-cli run explore \"where are stale sockets removed?\"
+                                            wait, then see where the answer is
+  subagentd-cli result 1a2b3c4d | less      read the answer
+  subagentd-cli run debug --detach - < report.txt
+                                            hand over work and go on
+  subagentd-cli list                        see what works, waits or needs you
+  subagentd-cli wait 1a2b3c4d --timeout 5m  wait again, or elsewhere
+  subagentd-cli cancel 1a2b3c4d             end a run
+
+RUN is a run's id or any unique ending of at least 6 hex digits; lists show 8.
+Ctrl-C ends the waiting, never a run. The daemon is started when it is needed.
+Results go to standard output, hints and errors to standard error.
+--json: one document, see each command; an error is one too, on standard output:
+  {\"error\": {\"kind\", \"message\", \"retryable\", \"hint\"?, \"at\"?, \"run\"?}}";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  subagentd-cli run explore \"where is the config read?\"
+  subagentd-cli run worker --detach --title \"fix CI\" - < task.md
+  subagentd-cli run debug --timeout 20m --key nightly-1 \"why does it hang?\"
+  subagentd-cli run explore -- \"-x: what does this flag do?\"
+
+While it waits, a terminal shows how far the run is; a pipe gets a line for each
+change. Ctrl-C ends the waiting, never the run. What the exit code tells is in
+`subagentd-cli --help`.
+--json: the reply of run/wait (WaitResponse); with --detach that of run/launch
+(LaunchResponse).";
+
+pub(crate) const LIST: &str = "\
+Without an option: what of yours ended badly and was not seen yet, what works,
+what waits and for what, and the newest of what is done. Other owners' runs are
+there too, but what needs them is theirs to see.
+States: queued, starting, running, paused, succeeded, failed, cancelled,
+timed_out, budget_exhausted, interrupted, rejected.
+
+Examples:
+  subagentd-cli list
+  subagentd-cli list --state queued,running
+  subagentd-cli list --all | less
+
+--json: the reply of run/list (ListResponse): the newest 20, or as the options
+say; never grouped.";
+
+pub(crate) const SHOW: &str = "\
+Examples:
+  subagentd-cli show 1a2b3c4d
+  subagentd-cli show 1a2b3c4d --json | jq .children[0].decisions.model
+
+It marks the notice of your own run's end as seen.
+--json: the reply of run/get (RunView).";
+
+pub(crate) const WAIT: &str = "\
+Examples:
+  subagentd-cli wait 1a2b3c4d
+  subagentd-cli wait 1a2b3c4d --timeout 5m || echo \"not yet, or not well\"
+
+A terminal shows how far the run is; a pipe gets a line for each change. Ctrl-C
+ends the waiting, never the run. What the exit code tells is in
+`subagentd-cli --help`; 11 means that the time is up.
+--json: the reply of run/wait (WaitResponse).";
+
+pub(crate) const CANCEL: &str = "\
+Examples:
+  subagentd-cli cancel 1a2b3c4d
+  subagentd-cli cancel 1a2b3c4d && subagentd-cli wait 1a2b3c4d
+
+It returns when the wish is stored; `wait` tells when the last process is gone.
+--json: the reply of run/cancel (CancelResponse).";
+
+pub(crate) const RESULT: &str = "\
+Examples:
+  subagentd-cli result 1a2b3c4d | less
+  cp \"$(subagentd-cli result 1a2b3c4d --path)\" answer.md
+
+It marks the notice of your own run's end as seen.
+--json: the reply of run/result (ResultResponse), with the first 256 KiB of the
+text; with --path without text.";
+
+pub(crate) const INBOX: &str = "\
+Examples:
+  subagentd-cli inbox
+  subagentd-cli inbox ack 3 4
+  subagentd-cli inbox ack --all
+
+Looking marks nothing as seen; `show`, `result` and `wait` do.
+--json: the reply of inbox/list (ListResponse).";
+
+pub(crate) const ACK: &str = "\
+Examples:
+  subagentd-cli inbox ack 3 4
+  subagentd-cli inbox ack --all
+
+--json: the reply of inbox/ack (AckResponse).";
+
+pub(crate) const AGENTS: &str = "\
+Agents that may write wait for each other in one directory; those that only read
+do not.
+--json: the reply of agent/catalog (CatalogResponse).";
+
+pub(crate) const LEASE: &str = "\
+A run that may write holds its workspace until its last process is gone.
+
+Examples:
+  subagentd-cli lease list
+  subagentd-cli lease release 1a2b3c4d";
+
+pub(crate) const LEASE_LIST: &str = "--json: the reply of lease/list (ListResponse).";
+
+pub(crate) const LEASE_RELEASE: &str = "\
+For a run that has ended and left processes that could not be ended. See first
+that they are gone: the next writer starts at once. A run at work keeps its own.
+--json: the reply of lease/release (ReleaseResponse).";
+
+pub(crate) const DAEMON: &str = "\
+Commands start it when they need it. Stopping it stops no run.";
+
+pub(crate) const DAEMON_START: &str = "--json: the reply of daemon/status (StatusResponse).";
+
+pub(crate) const DAEMON_STOP: &str = "\
+It also removes what a daemon that was killed left behind.
+--json: the reply of daemon/stop (StopResponse); where none ran,
+{\"running\": false}.";
+
+pub(crate) const DAEMON_STATUS: &str = "\
+The exit code is 9 when none runs.
+--json: the reply of daemon/status (StatusResponse).";

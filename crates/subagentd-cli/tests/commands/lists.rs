@@ -1,0 +1,54 @@
+//! `list` without options: groups, each bounded.
+
+use serde_json::{Value, json};
+
+use crate::peer::{Peer, Reply};
+
+fn row(n: u64, state: &str, owner: &str) -> Value {
+    json!({
+        "run": format!("01998c1e-7a4b-7c3d-9e1f-{n:012x}"), "state": state, "agent": "explore", "children": 1,
+        "title": format!("title {n}"), "owner": owner, "directory": "/w", "runtime": "offline",
+        "createdAtMs": 1_700_000_000_000_u64,
+        "notice": {"seq": n, "acknowledged": n.is_multiple_of(2)},
+    })
+}
+
+/// Thirty runs of each group; every second one was seen.
+fn busy(method: &str, params: &Value) -> Reply {
+    assert_eq!(method, "run/list");
+    let states: Vec<&str> = params["states"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let owner = params["owner"].as_str().unwrap_or("pi:other");
+    let state = ["queued", "running", "succeeded", "failed"].into_iter().find(|state| states.contains(state)).unwrap();
+    Reply::Result(json!({"runs": (0..30).map(|n| row(n, state, owner)).collect::<Vec<_>>(), "nextCursor": "9"}))
+}
+
+#[test]
+fn many_runs_make_a_short_screen() {
+    let peer = Peer::scripted(busy);
+    let seen = peer.run(&["list", "--owner", "cli:test"]);
+    assert_eq!(seen.code, Some(0), "{seen:?}");
+    for line in [
+        "  over 5 more: subagentd-cli inbox",
+        "  over 20 more: subagentd-cli list --state starting,running,paused",
+        "  over 20 more: subagentd-cli list --state queued",
+        "  over 25 more: subagentd-cli list --all",
+    ] {
+        assert!(seen.out.lines().any(|shown| shown == line), "{line:?} is not in\n{}", seen.out);
+    }
+    assert!(seen.out.lines().count() < 50, "{}", seen.out);
+    let owners: Vec<Value> = peer.asked("run/list").into_iter().map(|params| params["owner"].clone()).collect();
+    let asked_for_own = owners.iter().filter(|owner| **owner == "cli:test").count();
+    assert_eq!((asked_for_own, owners.len()), (1, 4), "only what needs somebody is asked for by owner: {owners:?}");
+}
+
+#[test]
+fn an_idle_place_says_how_to_begin() {
+    let peer = Peer::scripted(|_, _| Reply::Result(json!({"runs": []})));
+    let seen = peer.run(&["list"]);
+    assert_eq!((seen.code, seen.out.as_str()), (Some(0), "No runs.\n"), "{seen:?}");
+    assert!(
+        seen.err.starts_with("Next: subagentd-cli agents   ") || seen.err.starts_with("Next: subagentd-cli agents ")
+    );
+    let seen = peer.run(&["list", "--state", "paused"]);
+    assert_eq!((seen.out.as_str(), seen.err.as_str()), ("No such runs.\n", ""), "{seen:?}");
+}
