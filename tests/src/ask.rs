@@ -6,7 +6,7 @@ use subagentd_proto::run::{CapturedEnvironment, LaunchParams};
 
 use crate::puppet::{self, Puppet};
 use crate::script::Script;
-use crate::site::{MARK, Site};
+use crate::site::{MARK, Site, TREE};
 
 /// Parameters of a launch. The child gets the client's `PATH` and `HOME` and the site's mark.
 #[derive(Debug, Clone)]
@@ -50,6 +50,12 @@ impl Ask {
         let environment = self.params.capture.environment.get_or_insert_default();
         environment.variables.insert(name.to_owned(), value.to_owned());
         self
+    }
+
+    /// Names the tree of its processes for [`Site::tree`], by a variable that no script takes away.
+    #[must_use]
+    pub fn tree(self, site: &Site, name: &str) -> Self {
+        self.variable(TREE, &site.tree_name(name))
     }
 
     /// Where it works.

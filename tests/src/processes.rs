@@ -34,6 +34,13 @@ impl Process {
     pub fn is_shim(&self) -> bool {
         self.command.get(1).is_some_and(|word| word == SHIM)
     }
+
+    /// Whether it is the shim of an attempt of this run.
+    #[must_use]
+    pub fn is_shim_of(&self, run: &str) -> bool {
+        let folder = self.command.get(2).map(Path::new);
+        self.is_shim() && folder.is_some_and(|folder| folder.iter().any(|part| part == run))
+    }
 }
 
 /// Every process with this mark (`NAME=value`) in its environment. Zombies tell nothing and so are not among them.

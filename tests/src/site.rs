@@ -19,6 +19,8 @@ use crate::wait::{until, until_blocking};
 
 /// Names the site in the environment of everything that a test starts.
 pub(crate) const MARK: &str = "END_TO_END_SITE";
+/// Names the tree of one launch in the environment of all its processes.
+pub(crate) const TREE: &str = "END_TO_END_TREE";
 /// Lines of a log that are shown when a test fails.
 const TAIL: usize = 60;
 
@@ -167,6 +169,23 @@ impl Site {
     #[must_use]
     pub fn attempts(&self) -> Vec<Process> {
         self.processes().into_iter().filter(|process| process.attempt.is_some()).collect()
+    }
+
+    /// The shim of a run.
+    #[must_use]
+    pub fn shim(&self, run: &str) -> Process {
+        let found = self.processes().into_iter().find(|process| process.is_shim_of(run));
+        found.unwrap_or_else(|| panic!("{run} has no shim among {:#?}", self.processes()))
+    }
+
+    /// Processes of the launch whose tree was named so by [`Ask::tree`](crate::Ask::tree), whatever marks they cleared.
+    #[must_use]
+    pub fn tree(&self, name: &str) -> Vec<Process> {
+        processes::carrying(&format!("{TREE}={}", self.tree_name(name)))
+    }
+
+    pub(crate) fn tree_name(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
     }
 
     /// Waits until no child of this site is left, nor anything that one started.

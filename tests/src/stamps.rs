@@ -29,6 +29,18 @@ impl Stamps {
         counts
     }
 
+    /// When the first one with this label was written, in nanoseconds.
+    #[must_use]
+    pub fn first(&self, label: &str) -> Option<u128> {
+        self.lines.iter().find(|(_, found, _)| found == label).map(|(at, _, _)| *at)
+    }
+
+    /// When the last one of all was written, in nanoseconds.
+    #[must_use]
+    pub fn last(&self) -> Option<u128> {
+        self.lines.last().map(|(at, _, _)| *at)
+    }
+
     /// The most that were between `start` and `end` at one time.
     #[must_use]
     pub fn peak(&self) -> usize {

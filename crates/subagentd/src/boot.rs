@@ -137,12 +137,13 @@ async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyho
     });
     let (hub, handle) = Hub::open(Arc::clone(&context)).await?;
     let bound = bind_private(&place.socket)?;
+    let ledger = api::ledger(&context.settings);
     let api = Arc::new(Api {
         hub: handle,
         context,
         catalog: Catalog::builtin(),
         runtimes,
-        ledger: api::ledger(),
+        ledger,
         lookers: api::lookers(),
         about: About {
             store: store.identity().to_owned(),

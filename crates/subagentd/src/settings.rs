@@ -17,6 +17,9 @@ const FILE: &str = "subagentd/config.toml";
 /// are no settings.
 const LEVEL: &str = "__";
 
+/// Below it a watcher that does not acknowledge would be sent the same notices all the time.
+const SHORTEST_OFFER: SignedDuration = SignedDuration::from_millis(100);
+
 /// The built-in layer, in the form of the file.
 const BUILT_IN: &str = r#"
 [limits]
@@ -26,6 +29,9 @@ idle = "10m"
 tool_call = "60m"
 total = "4h"
 grace = "2s"
+
+[inbox]
+offer = "10s"
 
 [log]
 level = "info"
@@ -42,6 +48,8 @@ only = []
 pub(crate) struct Settings {
     /// Bounds of children.
     pub limits: Limits,
+    /// Delivery of notices.
+    pub inbox: Inbox,
     /// Log output.
     pub log: Log,
     /// What of the client's environment a child gets.
@@ -68,6 +76,15 @@ pub(crate) struct Limits {
     pub total: SignedDuration,
     /// Between two means of ending a child.
     pub grace: SignedDuration,
+}
+
+/// Delivery of notices.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Inbox {
+    /// How long a watcher may take to acknowledge a notice before it is offered to the owner's next watcher, or again;
+    /// zero means that only the watcher's end moves it on.
+    pub offer: SignedDuration,
 }
 
 /// Log output.
@@ -155,6 +172,10 @@ impl Settings {
                 return wrong(&format!("limits.{key}"), &duration, "a duration must not be negative");
             }
         }
+        let offer = self.inbox.offer;
+        if !offer.is_zero() && offer < SHORTEST_OFFER {
+            return wrong("inbox.offer", &offer, "it must be at least 100ms, or zero");
+        }
         for (name, runtime) in &self.runtimes {
             if runtime.command.first().is_none_or(String::is_empty) {
                 return wrong(
@@ -177,6 +198,13 @@ impl Settings {
             total_ms: milliseconds(self.limits.total),
             grace_ms: milliseconds(self.limits.grace),
         }
+    }
+
+    /// How long a notice is out with one watcher, if there is an end to it.
+    #[must_use]
+    pub(crate) fn inbox_offer(&self) -> Option<Duration> {
+        let offer = milliseconds(self.inbox.offer);
+        (offer > 0).then(|| Duration::from_millis(offer))
     }
 
     /// The grace between two means of ending a child.
@@ -232,6 +260,7 @@ mod tests {
         assert_eq!(settings.limits.children, 4);
         assert_eq!((limits.first_event_ms, limits.idle_ms), (120_000, 600_000));
         assert_eq!((limits.tool_call_ms, limits.total_ms, limits.grace_ms), (3_600_000, 14_400_000, 2_000));
+        assert_eq!(settings.inbox_offer(), Some(Duration::from_secs(10)));
         assert_eq!(settings.program(OFFLINE).unwrap().args, ["offline"]);
         assert_eq!(settings.program("pi"), None);
     }
@@ -260,5 +289,9 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         let error = read(&[("SUBAGENTD_LIMITS__CHILDREN", "0")]).unwrap_err().to_string();
         assert!(error.contains("limits.children"), "{error}");
+        for (value, right) in [("0s", true), ("100ms", true), ("99ms", false), ("-10s", false)] {
+            let read = read(&[("SUBAGENTD_INBOX__OFFER", value)]);
+            assert_eq!(read.is_ok(), right, "{value}: {read:?}");
+        }
     }
 }

@@ -8,18 +8,28 @@
     reason = "this whole program is a test"
 )]
 
+mod adoption;
 mod cancel;
 mod child;
 mod cli;
+mod database;
+mod delivery;
 mod inbox;
 mod launch;
 mod limits;
+mod lives;
+mod never_started;
 mod places;
 mod protocol;
 mod queue;
 mod records;
 mod restart;
 mod results;
+mod shim_loss;
 mod soak;
+mod spool;
 mod starting;
+mod stopping;
+mod stored_cancel;
+mod tree;
 mod workspace;

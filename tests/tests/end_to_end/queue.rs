@@ -66,7 +66,7 @@ async fn a_place_is_free_when_the_run_ends_and_not_when_somebody_looks() {
     let site = Site::with(&[("limits.children", "2")]);
     let daemon = site.start();
     let stamps = site.path("stamps");
-    let script = Script::new().stamp(&stamps, "start").sleep(5).stamp(&stamps, "end").say("done");
+    let script = Script::new().stamp(&stamps, "start").sleep(40).stamp(&stamps, "end").say("done");
     let ask = site.play("explore", &script);
     let client = daemon.owner("gone").await;
     let mut runs = Vec::new();

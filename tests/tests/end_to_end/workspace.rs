@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::time::{Duration, Instant};
 
 use subagentd_proto::error::Kind;
 use subagentd_proto::run::State;
-use subagentd_tests::{Puppet, Said, Script, Site, Stamps, fault, programs};
+use subagentd_tests::{Puppet, Said, Script, Site, Stamps, fault, programs, until};
 
 /// F07.
 #[tokio::test]
@@ -49,6 +50,35 @@ async fn two_directories_have_two_writers_even_if_only_a_letters_case_tells_them
     assert_eq!(owner.get(&held).await.state, State::Running);
     puppet.open_gate().await;
     owner.wait(&held).await;
+}
+
+/// Each daemon knows only its own: the root itself is locked. To be kept out is no failed start, however often (N16).
+#[tokio::test]
+async fn two_daemons_do_not_run_two_writers_in_one_root() {
+    let (site, other) = (Site::new(), Site::new());
+    let (daemon, second) = (site.start(), other.start());
+    let (owner, second) = (daemon.owner("me").await, second.owner("me").await);
+    let puppet = Puppet::new(&site, "gate; settle", "first");
+    let holder = owner.begin(&site.puppet("worker", &puppet)).await;
+    let stamps = site.path("stamps");
+    let writer = other.play("worker", &Script::new().stamp(&stamps, "start").say("second")).directory(site.work());
+    let (run, cancelled) = (second.launch(&writer).await.run, second.launch(&writer).await.run);
+    let reader = other.play("explore", &Script::new().say("beside")).directory(site.work());
+    assert_eq!(second.run(&reader).await.state, State::Succeeded, "readers wait for nobody");
+    let waits = until("it was kept out three times", async || {
+        let view = second.get(&run).await;
+        assert!(!view.state.is_end(), "{view:?}");
+        view.children[0].waits.clone().filter(|_| view.children[0].attempt >= 3)
+    })
+    .await;
+    assert_eq!(waits.on, "not-before", "{waits:?}");
+    second.cancel(&cancelled).await;
+    assert_eq!(second.wait(&cancelled).await.state, State::Cancelled);
+    assert_eq!(owner.get(&holder).await.state, State::Running);
+    assert!(!stamps.exists(), "two writers");
+    puppet.open_gate().await;
+    assert_eq!(owner.wait(&holder).await.state, State::Succeeded);
+    assert_eq!(second.wait(&run).await.state, State::Succeeded);
 }
 
 /// F24 (a), (b), (g).
@@ -142,6 +172,55 @@ async fn a_workspace_that_goes_while_its_run_waits_is_told_by_name() {
         let child = &view.children[0];
         assert_eq!((view.state, child.reason.as_deref()), (State::Failed, Some(reason)), "{view:?}");
         assert!(child.error.as_deref().unwrap().contains(path.to_str().unwrap()), "{child:?}");
+    }
+}
+
+/// F24 (e): the directory is gone while the child works in it, or another one stands in its place.
+#[tokio::test]
+async fn a_workspace_that_goes_under_a_working_child_is_its_end() {
+    let site = Site::with(&[("limits.children", "8"), ("limits.grace", "100ms")]);
+    let daemon = site.start();
+    let owner = daemon.owner("me").await;
+    let take_away = |name: &str| fs::remove_dir(site.path(name)).unwrap();
+    let replace = |name: &str| {
+        fs::rename(site.path(name), site.path(format!("{name}-elsewhere"))).unwrap();
+        fs::create_dir(site.path(name)).unwrap();
+    };
+    let mut runs = Vec::new();
+    for (name, agent) in
+        [("taken", "explore"), ("taken-writer", "worker"), ("other", "explore"), ("other-writer", "worker")]
+    {
+        let ask = site.play(agent, &Script::new().say("partly").sleep_long()).directory(site.directory(name));
+        runs.push((name, owner.begin(&ask).await));
+    }
+    let begun = Instant::now();
+    for (name, _) in &runs {
+        if name.starts_with("taken") { take_away(name) } else { replace(name) }
+    }
+    for (name, run) in &runs {
+        let view = owner.wait(run).await;
+        let child = &view.children[0];
+        assert_eq!((view.state, child.reason.as_deref()), (State::Failed, Some("workspace.gone")), "{name}: {view:?}");
+        assert!(child.error.as_deref().unwrap().contains(site.path(name).to_str().unwrap()), "{child:?}");
+        assert_ne!(child.answer_complete, Some(true), "{name}: {child:?}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    site.until_no_attempts().await;
+}
+
+/// F24 (e), and the child is done before anybody looks.
+#[tokio::test]
+async fn a_quick_success_in_a_workspace_that_is_gone_is_none() {
+    let site = Site::new();
+    let daemon = site.start();
+    let owner = daemon.owner("me").await;
+    let parts = [r#"rmdir "$PWD"; settle"#, r#"mv "$PWD" "$PWD-elsewhere"; mkdir "$PWD"; settle"#];
+    for (part, name) in parts.into_iter().zip(["removed", "moved"]) {
+        let puppet = Puppet::new(&site, part, "all done");
+        let view = owner.run(&site.puppet("worker", &puppet).directory(site.directory(name))).await;
+        let child = &view.children[0];
+        assert_eq!((view.state, child.reason.as_deref()), (State::Failed, Some("workspace.gone")), "{name}: {view:?}");
+        assert_eq!(owner.text(&view.run).await.0, "all done", "what it said is kept");
     }
 }
 

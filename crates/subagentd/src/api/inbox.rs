@@ -1,26 +1,27 @@
-//! `inbox/*`. A watch queues nothing: it holds a cursor, wakes when the newest number rises, reads rows, sends,
-//! advances.
+//! `inbox/*`. A watch queues nothing: it wakes when the newest number rises or the ledger says that a notice is its own
+//! now, reads rows, sends, advances.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use subagentd_ipc::connection::{Connection, Session};
-use subagentd_ipc::router::Sink;
+use subagentd_ipc::router::{Closed, Sink};
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::inbox::{AckParams, AckResponse, ListParams, ListResponse, Notice, WatchParams};
 use subagentd_proto::limits;
-use subagentd_store::{Acknowledge, NoticeQuery};
+use subagentd_store::{Acknowledge, NoticeQuery, NoticeRow};
+use tokio::sync::watch::Receiver;
 
-use super::ledger::{Place, UNACKNOWLEDGED};
+use super::ledger::{Acknowledging, Place, Turn};
 use super::{Api, convert, fault, run};
 use crate::clock::now_ms;
 
 /// Rows read at once.
 const ROWS: u32 = 64;
+/// The database knows no higher numbers.
+const HIGHEST: u64 = i64::MAX.cast_unsigned();
 /// Before a failed read is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Between two looks at a full ledger: acknowledgements are not announced, they are rare beside this bound.
-const FULL: Duration = Duration::from_millis(100);
 
 /// The owner of a connection and those it took over.
 fn owners(session: &Session) -> Vec<String> {
@@ -35,7 +36,7 @@ pub(super) async fn list(
     let limit = params.limit.unwrap_or(limits::PAGE_ROWS_DEFAULT).clamp(1, limits::PAGE_ROWS);
     let query = NoticeQuery {
         owners: owners(run::session(&connection)?),
-        after: params.after.unwrap_or(0),
+        after: params.after.unwrap_or(0).min(HIGHEST),
         // One more than asked tells whether there is a next page.
         limit: limit + 1,
         acknowledged: params.acknowledged,
@@ -60,64 +61,86 @@ pub(super) async fn ack(api: Arc<Api>, connection: Arc<Connection>, params: AckP
         let text = "the database cannot be written now; free some space or repair the disk, then acknowledge again";
         return Err(Fault::new(Kind::Storage, text));
     }
-    let mut seqs = params.seqs;
-    if let Some(up_to) = params.up_to {
-        seqs.extend(api.ledger.sent_up_to(connection.id, up_to));
-    }
-    let acknowledge =
-        Acknowledge { owners: owners(run::session(&connection)?), seqs: seqs.clone(), up_to: None, at_ms: now_ms() };
+    let owners = owners(run::session(&connection)?);
+    let acknowledging = Acknowledging::begin(&api, connection.id, &owners, params.up_to, params.seqs);
+    let acknowledge = Acknowledge { owners, seqs: acknowledging.seqs.clone(), up_to: None, at_ms: now_ms() };
     let acknowledged =
         api.context.writer.acknowledge(acknowledge).await.await.map_err(|error| fault::storage(&error))?;
-    api.ledger.acknowledged(&seqs);
+    acknowledging.committed();
     Ok(AckResponse { acknowledged })
 }
 
 pub(super) async fn watch(api: Arc<Api>, connection: Arc<Connection>, params: WatchParams, sink: Sink<Notice>) {
     // The hello gate stands before this.
     let Ok(session) = run::session(&connection) else { return };
-    let owners = owners(session);
-    let mut place = Place::take(&api, &session.owner, connection.id);
-    let mut newest = api.context.writer.newest_notice();
     // A number of another store means nothing here: from the beginning.
-    let mut after = params.after.filter(|cursor| cursor.store == api.about.store).map_or(0, |cursor| cursor.seq);
+    let from =
+        params.after.filter(|cursor| cursor.store == api.about.store).map_or(0, |cursor| cursor.seq.min(HIGHEST));
+    let owners = owners(session);
+    let place = Place::take(&api, &connection, &owners, from);
+    let mut newest = api.context.writer.newest_notice();
+    let mut next = Next::Read;
     loop {
-        tokio::select! {
-            () = place.turn() => {}
-            () = sink.closed() => return,
+        if next == Next::Wait || next == Next::Stopped {
+            tokio::select! {
+                open = wait(&place, &mut newest, next == Next::Stopped) => if !open { return },
+                () = sink.closed() => return,
+            }
         }
         // Marked as seen before the read: a notice that comes in between wakes us again.
-        newest.borrow_and_update();
-        let query = NoticeQuery { owners: owners.clone(), after, limit: ROWS, acknowledged: false };
-        let rows = match api.context.reader.notices(query).await {
+        let newest_now = *newest.borrow_and_update();
+        let walk = place.walk();
+        let query = NoticeQuery { owners: owners.clone(), after: walk.after, limit: ROWS, acknowledged: false };
+        let mut rows = match api.context.reader.notices(query).await {
             Ok(rows) => rows,
             Err(error) => {
                 tracing::warn!(%error, "an inbox could not be read; it is tried again");
                 tokio::time::sleep(AGAIN).await;
+                next = Next::Read;
                 continue;
             }
         };
-        if rows.is_empty() {
-            tokio::select! {
-                changed = newest.changed() => if changed.is_err() { return },
-                () = place.superseded() => {}
-                () = sink.closed() => return,
-            }
-            continue;
+        // Owners are read one after the other: beyond this number a lower one of another owner may be missing.
+        rows.retain(|row| row.seq <= newest_now);
+        let wanted = walk.after.saturating_add(1);
+        if walk.again && rows.first().is_none_or(|row| row.seq != wanted) {
+            place.forget(wanted);
         }
-        for row in rows {
-            while api.ledger.open(connection.id) >= UNACKNOWLEDGED {
-                tokio::time::sleep(FULL).await;
-            }
-            if !place.is_newest() {
-                break;
-            }
-            let seq = row.seq;
-            // Before it is sent: its acknowledgement may come before we go on.
-            api.ledger.sent(connection.id, seq);
-            if sink.send(&convert::notice(row)).await.is_err() {
-                return;
-            }
-            after = seq;
+        let Ok(sent) = offer(&place, rows, &sink).await else { return };
+        next = if walk.again { Next::Read } else { sent };
+    }
+}
+
+/// What a watch does after a page of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Reads on.
+    Read,
+    /// There is nothing more until a notice comes.
+    Wait,
+    /// There is more, and it is out with another connection, or this one has to acknowledge first.
+    Stopped,
+}
+
+/// Completes when there may be something to read; `false` with the daemon's end.
+async fn wait(place: &Place, newest: &mut Receiver<u64>, stopped: bool) -> bool {
+    loop {
+        tokio::select! {
+            changed = newest.changed() => return changed.is_ok(),
+            () = place.changed() => if stopped || place.walk().again { return true },
         }
     }
+}
+
+/// Sends those of the rows whose turn it is.
+async fn offer(place: &Place, rows: Vec<NoticeRow>, sink: &Sink<Notice>) -> Result<Next, Closed> {
+    let next = if rows.len() < ROWS as usize { Next::Wait } else { Next::Read };
+    for row in rows {
+        match place.turn(&row) {
+            Turn::Send => sink.send(&convert::notice(row)).await?,
+            Turn::Pass => {}
+            Turn::Stop => return Ok(Next::Stopped),
+        }
+    }
+    Ok(next)
 }

@@ -1,127 +1,122 @@
-//! Who watches which inbox, and which notices were sent to which connection (design 8, inbox rules).
-//!
-//! A notice is offered to one connection of its owner at a time: the newest watcher. When that one goes, the one before
-//! it goes on from its own cursor, which has not moved, so that nothing is left out.
+//! The ledger behind one lock, and a watcher's place in it. The rules are in [`lines`].
 
-use std::collections::{BTreeMap, HashMap};
+mod lines;
+
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use tokio::sync::watch;
+use subagentd_ipc::connection::Connection;
+use subagentd_store::NoticeRow;
+use tokio::sync::Notify;
 
-/// Notices sent to one connection and not yet acknowledged. Beyond it the watch waits for acknowledgements.
-pub(crate) const UNACKNOWLEDGED: usize = 10_000;
+use super::Api;
+use crate::clock::now_ms;
+use lines::{Lines, Owner, Stored};
+pub(super) use lines::{Turn, Walk};
 
-/// The ledger.
-#[derive(Default)]
+/// Who watches which inbox, and which notices are out with whom (design 8, inbox rules).
 pub(crate) struct Ledger {
-    // Held for a few operations on these maps, never across an await.
-    inner: Mutex<Inner>,
-}
-
-#[derive(Default)]
-struct Inner {
-    /// Watches of an owner, the newest last.
-    watchers: HashMap<String, Vec<Watcher>>,
-    /// What connections were sent, by their number.
-    sent: HashMap<u64, BTreeMap<u64, ()>>,
-    next: u64,
-}
-
-struct Watcher {
-    number: u64,
-    connection: u64,
-    turn: watch::Sender<bool>,
-}
-
-/// A place in an owner's line of watchers; left when dropped.
-pub(crate) struct Place {
-    ledger: Arc<crate::api::Api>,
-    owner: String,
-    number: u64,
-    connection: u64,
-    turn: watch::Receiver<bool>,
+    // Held for a few operations on maps, never across an await.
+    lines: Mutex<Lines>,
 }
 
 impl Ledger {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    /// An empty one. A watcher that does not acknowledge a notice within `period` loses it to the next; without a
+    /// period only when it goes.
+    pub(crate) fn new(period: Option<Duration>) -> Self {
+        Self { lines: Mutex::new(Lines::new(period)) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines> {
         // A panic in here left the maps as they are: still usable.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Remembers what a connection was sent.
-    pub(crate) fn sent(&self, connection: u64, seq: u64) {
-        self.lock().sent.entry(connection).or_default().insert(seq, ());
-    }
-
-    /// How many it has not acknowledged.
-    pub(crate) fn open(&self, connection: u64) -> usize {
-        self.lock().sent.get(&connection).map_or(0, BTreeMap::len)
-    }
-
-    /// What a connection was sent up to a number.
-    pub(crate) fn sent_up_to(&self, connection: u64, up_to: u64) -> Vec<u64> {
-        let inner = self.lock();
-        inner.sent.get(&connection).map(|sent| sent.range(..=up_to).map(|(seq, ())| *seq).collect()).unwrap_or_default()
-    }
-
-    /// Forgets what was acknowledged, whoever it had been sent to.
-    pub(crate) fn acknowledged(&self, seqs: &[u64]) {
-        for sent in self.lock().sent.values_mut() {
-            for seq in seqs {
-                sent.remove(seq);
-            }
-        }
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
+/// A place in the lines of one connection's owners; left when dropped.
+pub(super) struct Place {
+    api: Arc<Api>,
+    number: u64,
+    wake: Arc<Notify>,
+}
+
 impl Place {
-    /// Joins the line as its newest.
-    pub(crate) fn take(api: &Arc<crate::api::Api>, owner: &str, connection: u64) -> Self {
-        let (sender, turn) = watch::channel(true);
-        let mut inner = api.ledger.lock();
-        inner.next += 1;
-        let number = inner.next;
-        let line = inner.watchers.entry(owner.to_owned()).or_default();
-        if let Some(before) = line.last() {
-            before.turn.send_replace(false);
+    /// Joins as the newest, for notices with a number above `from`.
+    pub(super) fn take(api: &Arc<Api>, connection: &Connection, owners: &[String], from: u64) -> Self {
+        let wake = Arc::new(Notify::new());
+        let owners: Vec<Owner> = owners.iter().map(|owner| owner.as_str().into()).collect();
+        let closed = connection.closed.clone();
+        let number = api.ledger.lock().join(connection.id, closed, owners, from, Arc::clone(&wake));
+        Self { api: Arc::clone(api), number, wake }
+    }
+
+    /// Where the next read of rows begins. What was acknowledged before it is not among them.
+    pub(super) fn walk(&self) -> Walk {
+        self.api.ledger.lock().walk(self.number, Instant::now())
+    }
+
+    /// Whether a notice that was read is to be sent now. It counts as sent then: its acknowledgement may come before
+    /// the caller goes on.
+    pub(super) fn turn(&self, row: &NoticeRow) -> Turn {
+        let age = Duration::from_millis(now_ms().saturating_sub(row.notice.at_ms));
+        let notice = Stored { owner: &row.owner, seq: row.seq, age };
+        self.api.ledger.lock().turn(self.number, notice, Instant::now())
+    }
+
+    /// Takes a notice out that is not to be acknowledged any more.
+    pub(super) fn forget(&self, seq: u64) {
+        self.api.ledger.lock().forget(self.number, seq);
+    }
+
+    /// Completes when the lines have changed, or the first of the notices that are out has been out long enough.
+    pub(super) async fn changed(&self) {
+        let until = self.api.ledger.lock().until_first(self.number);
+        match until {
+            Some(until) => drop(tokio::time::timeout_at(until.into(), self.wake.notified()).await),
+            None => self.wake.notified().await,
         }
-        line.push(Watcher { number, connection, turn: sender });
-        drop(inner);
-        Self { ledger: Arc::clone(api), owner: owner.to_owned(), number, connection, turn }
-    }
-
-    /// Completes when it is this one's turn: at once for the newest.
-    pub(crate) async fn turn(&mut self) {
-        // An error means that the line is gone with its daemon; the caller notices by itself.
-        self.turn.wait_for(|turn| *turn).await.ok();
-    }
-
-    /// Completes when somebody newer has come.
-    pub(crate) async fn superseded(&mut self) {
-        self.turn.wait_for(|turn| !*turn).await.ok();
-    }
-
-    /// Whether it is this one's turn now.
-    pub(crate) fn is_newest(&self) -> bool {
-        *self.turn.borrow()
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut inner = self.ledger.ledger.lock();
-        let Some(line) = inner.watchers.get_mut(&self.owner) else {
-            return;
-        };
-        line.retain(|watcher| watcher.number != self.number);
-        match line.last() {
-            Some(newest) => drop(newest.turn.send_replace(true)),
-            None => drop(inner.watchers.remove(&self.owner)),
-        }
-        // Another watch of the same connection still needs it.
-        let others = inner.watchers.values().flatten().any(|watcher| watcher.connection == self.connection);
-        if !others {
-            inner.sent.remove(&self.connection);
-        }
+        self.api.ledger.lock().leave(self.number, Instant::now());
+    }
+}
+
+/// Notices that are being acknowledged. Nobody is offered them meanwhile; dropped without a commit they are offered
+/// again.
+pub(super) struct Acknowledging {
+    api: Arc<Api>,
+    number: u64,
+    /// Those named, and those that the range covers.
+    pub(super) seqs: Vec<u64>,
+    committed: bool,
+}
+
+impl Acknowledging {
+    /// `up_to` covers what this connection was sent.
+    pub(super) fn begin(
+        api: &Arc<Api>,
+        connection: u64,
+        owners: &[String],
+        up_to: Option<u64>,
+        seqs: Vec<u64>,
+    ) -> Self {
+        let seqs = seqs.into_iter().collect::<BTreeSet<u64>>();
+        let (number, seqs) = api.ledger.lock().acknowledge(connection, owners, up_to, seqs);
+        Self { api: Arc::clone(api), number, seqs, committed: false }
+    }
+
+    /// The database has it.
+    pub(super) fn committed(mut self) {
+        self.committed = true;
+    }
+}
+
+impl Drop for Acknowledging {
+    fn drop(&mut self) {
+        self.api.ledger.lock().acknowledged(self.number, self.committed);
     }
 }

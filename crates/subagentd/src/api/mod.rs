@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::hub::{Context, Handle};
 use crate::runtimes::Runtimes;
+use crate::settings::Settings;
 use ledger::Ledger;
 
 /// What every handler has.
@@ -83,8 +84,8 @@ pub(crate) fn lookers() -> Arc<Semaphore> {
 
 /// An empty ledger.
 #[must_use]
-pub(crate) fn ledger() -> Ledger {
-    Ledger::default()
+pub(crate) fn ledger(settings: &Settings) -> Ledger {
+    Ledger::new(settings.inbox_offer())
 }
 
 /// Every method of the table with its handler.

@@ -25,7 +25,7 @@ pub(super) enum Look {
 }
 
 /// What remains of an attempt whose shim is gone.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Lost {
     /// Processes that could not be ended, as far as they could be found.
     pub(super) leftovers: Option<Vec<u32>>,
@@ -93,7 +93,8 @@ fn lives(subject: &Subject) -> bool {
     found.is_some_and(|(pid, start)| matches!(process::watch(pid, start), Ok(Some(_))) && !process::is_gone(pid))
 }
 
-fn lost(subject: &Subject, place: &Path) -> Lost {
+/// Ends what a lost shim left behind, and finds the answer that it had stored. Blocks, up to [`leftovers::PATIENCE`].
+pub(super) fn lost(subject: &Subject, place: &Path) -> Lost {
     // Nothing outlives a boot.
     let leftovers = if subject.other_boot { None } else { leftovers::end(subject.attempt, place) };
     Lost { leftovers, answer: kept_answer(place) }

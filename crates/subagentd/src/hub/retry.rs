@@ -1,5 +1,6 @@
 //! What becomes of a start that came to nothing: another try later, or an end.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use subagentd_core::id::AttemptId;
@@ -7,8 +8,9 @@ use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
 use subagentd_store::Requeue;
 
-use super::look::Lost;
-use super::{Done, Hub, LONGEST_PAUSE, PAUSE, STARTS, spool};
+use super::link::Subject;
+use super::look::lost;
+use super::{Done, Event, Hub, LONGEST_PAUSE, PAUSE, STARTS, spool};
 use crate::clock::now_ms;
 
 impl Hub {
@@ -58,7 +60,7 @@ impl Hub {
         tracing::warn!(%attempt, error, "an attempt never started");
         if running {
             // It said that it runs: whoever removed the proof, it is never started again by itself.
-            self.on_lost(attempt, Lost::default()).await;
+            self.end_lost(attempt);
         } else if child.cancel.is_some() {
             self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
         } else if failed >= STARTS {
@@ -67,6 +69,20 @@ impl Hub {
             let not_before_ms = self.after(pause_after(failed));
             self.requeue(attempt, not_before_ms, error, None).await;
         }
+    }
+
+    /// Ends what is left of a child that is known to have run, and then the child.
+    fn end_lost(&self, attempt: AttemptId) {
+        let (context, report) = (Arc::clone(&self.context), self.report.clone());
+        self.tasks.spawn(async move {
+            let place = context.places.attempt(attempt);
+            let subject = Subject { attempt, other_boot: false, process: None };
+            match tokio::task::spawn_blocking(move || lost(&subject, &place)).await {
+                // A hub that is gone has stopped; the next start looks again.
+                Ok(lost) => drop(report.send(Event::Lost(attempt, lost)).await),
+                Err(error) => tracing::error!(%attempt, %error, "what is left of it could not be looked for"),
+            }
+        });
     }
 
     /// This long from now, by the hub's clock.
