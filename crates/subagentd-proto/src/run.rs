@@ -205,7 +205,8 @@ pub struct LaunchResponse {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waits {
-    /// `slot` (the limit of children at once), `scope` (another writer), or `not-before`.
+    /// `slot` (the limit of children at once), `scope` (another writer), `elsewhere` (a writer of another daemon),
+    /// `not-before` (the next try of a start that failed), or `closed` (nothing is admitted now).
     pub on: String,
     /// Its place among those that wait, from 1.
     pub place: u32,

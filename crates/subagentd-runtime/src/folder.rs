@@ -211,8 +211,8 @@ pub fn unpublished_record(folder: &Path) -> io::Result<Option<Record>> {
 /// Whether an error proves that there is no record: anything else may pass, and the record is there after all.
 fn says_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory)
-        // A link where a file should be.
-        || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+        // A link, or a socket, where a file should be.
+        || [rustix::io::Errno::LOOP, rustix::io::Errno::NXIO].map(|errno| Some(errno.raw_os_error())).contains(&error.raw_os_error())
 }
 
 /// Why a published record could not be taken.

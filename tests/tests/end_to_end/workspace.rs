@@ -71,7 +71,7 @@ async fn two_daemons_do_not_run_two_writers_in_one_root() {
         view.children[0].waits.clone().filter(|_| view.children[0].attempt >= 3)
     })
     .await;
-    assert_eq!(waits.on, "not-before", "{waits:?}");
+    assert_eq!(waits.on, "elsewhere", "{waits:?}");
     second.cancel(&cancelled).await;
     assert_eq!(second.wait(&cancelled).await.state, State::Cancelled);
     assert_eq!(owner.get(&holder).await.state, State::Running);

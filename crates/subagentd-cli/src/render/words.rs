@@ -76,7 +76,9 @@ pub(crate) fn waits(waits: &Waits, clock: &Clock) -> String {
         ("slot", _) => "a free slot".to_owned(),
         ("scope", Some(holder)) => format!("run {} to finish in its directory{since}", ending(holder)),
         ("scope", None) => "another writer to finish in its directory".to_owned(),
-        ("not-before", _) => "another daemon to finish in its directory".to_owned(),
+        ("elsewhere", _) => "another daemon to finish in its directory".to_owned(),
+        ("not-before", _) => "the next try of its start".to_owned(),
+        ("closed", _) => "the daemon to admit runs again".to_owned(),
         (other, _) => line(other),
     };
     format!("waits for {on}; place {} in the queue", waits.place)
@@ -88,7 +90,9 @@ pub(crate) fn waits_short(waits: &Waits) -> String {
         ("slot", _) => "for a slot".to_owned(),
         ("scope", Some(holder)) => format!("behind {}", ending(holder)),
         ("scope", None) => "behind a writer".to_owned(),
-        ("not-before", _) => "behind another daemon".to_owned(),
+        ("elsewhere", _) => "behind another daemon".to_owned(),
+        ("not-before", _) => "until its next try".to_owned(),
+        ("closed", _) => "until runs are admitted".to_owned(),
         (other, _) => format!("for {}", line(other)),
     };
     format!("{on}, place {}", waits.place)
@@ -157,7 +161,7 @@ mod tests {
                 "behind 1a2b3c4d, place 1",
             ),
             (
-                Waits { on: "not-before".to_owned(), place: 1, holder: None, holder_since_ms: None },
+                Waits { on: "elsewhere".to_owned(), place: 1, holder: None, holder_since_ms: None },
                 "waits for another daemon to finish in its directory; place 1 in the queue",
                 "behind another daemon, place 1",
             ),

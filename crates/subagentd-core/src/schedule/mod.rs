@@ -129,6 +129,9 @@ pub enum WaitsOn {
     Scope,
     /// Its own time has not come.
     NotBefore,
+    /// Its time, because a writer of another daemon holds its scope. The schedule cannot know that: whoever put the child
+    /// back into the queue says so in the place of [`Self::NotBefore`].
+    Elsewhere,
     /// All slots are taken.
     Slot,
 }
@@ -141,6 +144,7 @@ impl WaitsOn {
             Self::Closed => "closed",
             Self::Scope => "scope",
             Self::NotBefore => "not-before",
+            Self::Elsewhere => "elsewhere",
             Self::Slot => "slot",
         }
     }

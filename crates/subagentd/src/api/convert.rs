@@ -9,7 +9,7 @@ use subagentd_core::life::State;
 use subagentd_core::outcome::{Outcome, Reported, Usage};
 use subagentd_core::plan::{Decision, Plan};
 use subagentd_core::resolve::{DefaultRuntime, class_of, effective_tools};
-use subagentd_core::schedule::{Waits, WaitsOn};
+use subagentd_core::schedule::Waits;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::{agent as wire_agent, inbox, run as wire};
 use subagentd_runtime::files;
@@ -92,14 +92,8 @@ pub(super) fn decisions(plan: &Plan) -> wire::Decisions {
 }
 
 pub(super) fn waits(waits: Waits) -> wire::Waits {
-    let on = match waits.on {
-        WaitsOn::Closed => "closed",
-        WaitsOn::NotBefore => "not-before",
-        WaitsOn::Scope => "scope",
-        WaitsOn::Slot => "slot",
-    };
     wire::Waits {
-        on: on.to_owned(),
+        on: waits.on.word().to_owned(),
         place: waits.place,
         holder: waits.holder.map(|holder| holder.run.to_string()),
         holder_since_ms: waits.holder_since_ms,

@@ -43,6 +43,8 @@ pub(super) struct LiveChild {
     pub(super) settling: bool,
     /// Its end is stored.
     pub(super) stored_end: bool,
+    /// Another daemon's writer kept it out at its last start.
+    pub(super) elsewhere: bool,
     /// What its shim told last.
     pub(super) progress: Progress,
     /// The way to its shim.
@@ -126,6 +128,7 @@ impl LiveChild {
             cancel: None,
             settling: false,
             stored_end: state.is_end(),
+            elsewhere: false,
             progress: Progress::default(),
             link: None,
             material: None,

@@ -244,11 +244,23 @@ impl Hub {
     /// Each single question costs as much as the queue before the child is long: many are answered by one walk.
     fn waits(&self, children: &[ChildId]) -> Vec<Option<schedule::Waits>> {
         const FEW: usize = 8;
-        if children.len() <= FEW {
-            return children.iter().map(|child| self.schedule.waits(*child)).collect();
+        let all: HashMap<ChildId, schedule::Waits> = match children.len() {
+            ..=FEW => children.iter().filter_map(|child| Some((*child, self.schedule.waits(*child)?))).collect(),
+            _ => self.schedule.waiting().collect(),
+        };
+        children.iter().map(|child| all.get(child).map(|waits| self.explained(*child, *waits))).collect()
+    }
+
+    /// The schedule knows that a child has to wait a while, the hub knows why.
+    fn explained(&self, id: ChildId, waits: schedule::Waits) -> schedule::Waits {
+        let index = usize::try_from(id.index).unwrap_or(usize::MAX);
+        let child = self.runs.get(&id.run).and_then(|run| run.children.get(index));
+        match waits.on {
+            schedule::WaitsOn::NotBefore if child.is_some_and(|child| child.elsewhere) => {
+                schedule::Waits { on: schedule::WaitsOn::Elsewhere, ..waits }
+            }
+            _ => waits,
         }
-        let all: HashMap<ChildId, schedule::Waits> = self.schedule.waiting().collect();
-        children.iter().map(|child| all.get(child).copied()).collect()
     }
 
     async fn on_event(&mut self, event: Event) {

@@ -92,6 +92,9 @@ impl Hub {
             let outcome = Outcome::bare(Reason::Cancelled, None, now_ms());
             self.store_end(Some(attempt), attempt.child, outcome, Some(record), false).await;
         } else {
+            if let Some(child) = self.live(attempt) {
+                child.elsewhere = true;
+            }
             let not_before_ms = self.after(NOT_BEFORE);
             self.requeue(attempt, not_before_ms, BUSY_ELSEWHERE.to_owned(), Some(record)).await;
         }

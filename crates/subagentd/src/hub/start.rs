@@ -37,6 +37,7 @@ impl Hub {
         let Some(child) = run.child(id.index) else { return };
         child.state = State::Starting;
         child.attempts += 1;
+        child.elsewhere = false;
         let material = child.material.take();
         if material.is_some() {
             self.warm = self.warm.saturating_sub(1);

@@ -1,8 +1,8 @@
 //! Which watcher is offered which notice: bookkeeping without a clock, a database or a client.
 //!
-//! The watchers of an owner stand in a line, the newest last. A notice is out with one of them at a time. The newest that
-//! has not had it comes first; it loses the notice when it leaves or when the period is over, then the next older one has
-//! it, and after the oldest the newest again.
+//! The watchers of an owner stand in a line, the newest last. A notice is out with one of them at a time. It goes round:
+//! the newest that has not had a chance comes first; it loses the notice when it leaves or when the period is over, then
+//! the next older one has it, and after the oldest the newest again.
 //!
 //! Each watcher walks through the stored notices of all its owners upwards and stops before the first that is out with
 //! another. So its order is never changed and the last number it was sent is a good cursor; only what it has had comes
@@ -74,8 +74,6 @@ struct Watcher {
     from: u64,
     /// It has had every notice up to this number that was not acknowledged before.
     reach: u64,
-    /// It could have had the notice with this number and did not come to take it, nor anything since.
-    missed: u64,
     /// What it read may have been acknowledged since.
     stale: bool,
     wake: Arc<Notify>,
@@ -88,10 +86,12 @@ struct Line {
     offers: BTreeMap<u64, Offer>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Offer {
     holder: u64,
-    /// Nothing kept the holder from taking it when it was chosen.
+    /// Who had a chance before, in this round.
+    before: BTreeSet<u64>,
+    /// Nothing kept the holder from taking it when it was chosen, or it has taken it: its chance in this round.
     free: bool,
     /// Not yet while the holder is busy with earlier ones.
     sent: bool,
@@ -147,7 +147,7 @@ impl Lines {
             self.lines.entry(Arc::clone(owner)).or_default().watchers.insert(number);
         }
         self.sent.entry(connection).or_insert_with(|| Sent { closed, seqs: BTreeMap::new() });
-        self.watchers.insert(number, Watcher { connection, owners, from, reach: from, missed: 0, stale: false, wake });
+        self.watchers.insert(number, Watcher { connection, owners, from, reach: from, stale: false, wake });
         number
     }
 
@@ -211,10 +211,13 @@ impl Lines {
             // Acknowledged since it was read.
             None if !fresh => return Turn::Pass,
             None => self.next(line, seq, None, age, now),
-            Some(offer) => Some(*offer),
+            Some(_) => None,
         };
-        let Some((offer, line)) = offer.zip(self.lines.get_mut(owner)) else { return not_now };
-        let entry = line.offers.entry(seq).insert_entry(offer).into_mut();
+        let Some(line) = self.lines.get_mut(owner) else { return not_now };
+        if let Some(offer) = offer {
+            line.offers.insert(seq, offer);
+        }
+        let Some(entry) = line.offers.get_mut(&seq) else { return not_now };
         if entry.holder != number || entry.sent {
             return not_now;
         }
@@ -223,9 +226,9 @@ impl Lines {
             return not_now;
         }
         sent.seqs.insert(seq, owner.into());
-        *entry = Offer { sent: true, until, ..offer };
+        (entry.sent, entry.free, entry.until) = (true, true, until);
         if let Some(watcher) = self.watchers.get_mut(&number) {
-            (watcher.reach, watcher.missed) = (reach.max(seq), 0);
+            watcher.reach = reach.max(seq);
         }
         Turn::Send
     }
@@ -292,19 +295,13 @@ impl Lines {
 
     /// Offers to others what has been offered long enough, or to one that has gone.
     fn pass_on(&mut self, owner: &Owner, now: Instant, from: impl Fn(&Offer) -> bool) {
-        let Some(line) = self.lines.get(owner) else { return };
+        let Some(line) = self.lines.get_mut(owner) else { return };
         let moving: Vec<(u64, Offer)> =
-            line.offers.iter().filter(|(_, offer)| from(offer)).map(|(seq, offer)| (*seq, *offer)).collect();
-        for (seq, before) in &moving {
-            let could = before.free && !before.sent && self.is_free(before.holder, *seq);
-            if let Some(holder) = self.watchers.get_mut(&before.holder).filter(|_| could) {
-                holder.missed = holder.missed.max(*seq);
-            }
-        }
+            line.offers.iter().filter(|(_, offer)| from(offer)).map(|(seq, offer)| (*seq, offer.clone())).collect();
         // The lowest first: whether a watcher is free for a notice depends on where those below it are.
-        for (seq, before) in moving {
+        for (seq, offer) in moving {
             let Some(line) = self.lines.get(owner) else { return };
-            let next = self.next(line, seq, Some(before), Duration::MAX, now);
+            let next = self.next(line, seq, Some(offer), Duration::MAX, now);
             let Some(line) = self.lines.get_mut(owner) else { return };
             match next {
                 Some(offer) => line.offers.insert(seq, offer),
@@ -314,26 +311,32 @@ impl Lines {
         }
     }
 
-    /// The offer to whoever is next after `before`, who is told.
-    fn next(&self, line: &Line, seq: u64, before: Option<Offer>, age: Duration, now: Instant) -> Option<Offer> {
-        let newest_first = line.watchers.iter().rev().filter_map(|number| self.watchers.get_key_value(number));
-        let willing = newest_first.filter(|(_, watcher)| watcher.from < seq);
-        let new_to_it = willing.clone().filter(|(_, watcher)| watcher.reach.max(watcher.missed) < seq);
-        let had_it = willing.clone().filter(|(_, watcher)| watcher.reach >= seq);
-        let older = |number: u64| before.is_some_and(|before| number < before.holder);
-        // The newest is waited for until it is free for a notice, but not longer than a period.
+    /// The next offer of a notice; whoever has it then is told.
+    fn next(&self, line: &Line, seq: u64, last: Option<Offer>, age: Duration, now: Instant) -> Option<Offer> {
         let late = self.period.is_some_and(|period| age >= period);
-        let waited = before.is_some_and(|offer| !offer.sent);
-        let ready = || new_to_it.clone().find(|(number, _)| late && self.is_free(**number, seq));
-        let again = || had_it.clone().find(|(number, _)| older(**number)).or_else(|| had_it.clone().next());
-        let round = || willing.clone().find(|(number, _)| older(**number)).or_else(|| willing.clone().next());
-        let next = ready().or_else(|| if waited { again() } else { None });
-        let next = next.or_else(|| new_to_it.clone().next()).or_else(round);
-        let (holder, watcher) = next?;
-        watcher.wake.notify_one();
-        let free = self.is_free(*holder, seq);
+        let held_up = last.as_ref().is_some_and(|last| !last.free);
+        let mut before = BTreeSet::new();
+        if let Some(last) = last {
+            before = last.before;
+            before.extend(last.free.then_some(last.holder));
+        }
+        let newest_first = line.watchers.iter().rev().filter_map(|number| self.watchers.get_key_value(number));
+        let willing = newest_first.filter(|(_, watcher)| watcher.from < seq).map(|(number, _)| *number);
+        let left = willing.clone().filter(|number| !before.contains(number));
+        // The newest is waited for until it is free for the notice, but not longer than a period.
+        let free_one = left.clone().find(|number| late && self.is_free(*number, seq));
+        let this_round = free_one.or_else(|| left.clone().next().filter(|_| !held_up));
+        let holder = match this_round {
+            Some(holder) => holder,
+            None => {
+                before.clear();
+                willing.clone().find(|number| self.is_free(*number, seq)).or_else(|| willing.clone().next())?
+            }
+        };
+        self.watchers.get(&holder)?.wake.notify_one();
+        let free = self.is_free(holder, seq);
         let runs = if free || late { Duration::ZERO } else { age };
-        Some(Offer { holder: *holder, free, sent: false, until: self.until(now, runs) })
+        Some(Offer { holder, before, free, sent: false, until: self.until(now, runs) })
     }
 
     /// Whether nothing below a notice, that this watcher has to have first, is out with another.

@@ -83,7 +83,7 @@ proptest! {
             bench.act(act);
             prop_assert!(bench.problems.is_empty(), "{:#?}", bench.problems);
         }
-        bench.pass(PERIOD * 3 * bench.clients.len() as u32);
+        bench.pass(PERIOD * ((bench.clients.len() + 1) * (bench.notices.len() + 3)) as u32);
         prop_assert!(bench.problems.is_empty(), "{:#?}", bench.problems);
         prop_assert!(bench.missing().is_empty(), "missing: {:?}", bench.missing());
     }
