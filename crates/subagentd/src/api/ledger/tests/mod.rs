@@ -178,6 +178,36 @@ fn what_was_acknowledged_after_it_was_read_is_not_sent() {
 }
 
 #[test]
+fn what_would_come_again_waits_while_it_is_being_acknowledged() {
+    let mut bench = Bench::new();
+    let client = bench.join("me");
+    bench.notice("me");
+    let number = bench.clients[client].number;
+    let (marked, _) = bench.lines.acknowledge(7, &["me".to_owned()], None, BTreeSet::from([1]));
+    let later = bench.at() + PERIOD;
+    assert_eq!(bench.lines.walk(number, later), Walk { after: 1, again: false });
+    bench.lines.acknowledged(marked, false);
+    assert_eq!(bench.lines.walk(number, later), Walk { after: 0, again: true });
+}
+
+#[test]
+fn a_newcomer_that_is_held_up_is_not_waited_for_longer_than_a_period() {
+    let mut bench = Bench::new();
+    bench.join("me");
+    bench.notice("me");
+    bench.pass(PERIOD / 2);
+    bench.notice("me");
+    let second = bench.join("me");
+    bench.notice("me");
+    bench.pass(PERIOD / 2);
+    assert_eq!(bench.got(second), [1]);
+    let third = bench.join("me");
+    bench.pass(PERIOD / 2);
+    assert_eq!((bench.got(second), bench.got(third)), (vec![1, 2, 3], vec![]));
+    bench.is_sound();
+}
+
+#[test]
 fn a_connection_has_so_many_and_the_rest_goes_to_the_next() {
     let mut bench = Bench::new();
     let (older, newer) = (bench.join("me"), bench.join("me"));

@@ -1,0 +1,13 @@
+//! `run/*`: launches and what becomes of them.
+
+mod calls;
+mod launch;
+mod progress;
+mod state;
+mod view;
+
+pub use calls::*;
+pub use launch::*;
+pub use progress::*;
+pub use state::*;
+pub use view::*;
