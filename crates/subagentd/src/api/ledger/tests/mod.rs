@@ -208,6 +208,24 @@ fn a_newcomer_that_is_held_up_is_not_waited_for_longer_than_a_period() {
 }
 
 #[test]
+fn the_wait_for_a_newcomer_counts_from_the_notices_birth() {
+    let mut bench = Bench::new();
+    let first = bench.join("me");
+    bench.notice("me");
+    let second = bench.join("me");
+    bench.notice("me");
+    bench.notice("me");
+    bench.pass(SECOND * 2);
+    // Only now anybody comes to the third.
+    bench.acknowledge(first, None, &[2]);
+    bench.pass(SECOND * 7);
+    let third = bench.join("me");
+    bench.pass(SECOND);
+    assert_eq!([first, second, third].map(|client| bench.got(client)), [vec![1], vec![], vec![1, 3]]);
+    bench.is_sound();
+}
+
+#[test]
 fn a_connection_has_so_many_and_the_rest_goes_to_the_next() {
     let mut bench = Bench::new();
     let (older, newer) = (bench.join("me"), bench.join("me"));
