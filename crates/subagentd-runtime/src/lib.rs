@@ -3,6 +3,7 @@
 //! The daemon side ([`folder`], [`spawn`], [`process`]) prepares an attempt and starts its shim; the [`shim`] side is
 //! a program of its own that outlives the daemon. They share [`mod@format`] and nothing else.
 
+pub mod clock;
 pub mod driver;
 pub mod files;
 pub mod folder;

@@ -1,13 +1,8 @@
 //! The wall clock, and one that never jumps.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-/// Milliseconds since the epoch.
-#[must_use]
-pub(crate) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
+pub(crate) use subagentd_runtime::clock::now_ms;
 
 /// Tells the time of day as it was at the start plus what has passed since: a clock that is set back must not make
 /// anybody wait.

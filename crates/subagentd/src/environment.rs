@@ -5,7 +5,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
+use subagentd_core::deliver::digest;
 use subagentd_core::plan::Environment;
 use subagentd_runtime::files;
 
@@ -89,12 +89,6 @@ pub(crate) fn keep(folder: &Path, environment: &Environment) -> io::Result<Strin
         write_once(&open, &digest, &bytes)?;
     }
     Ok(digest)
-}
-
-/// sha256, hex.
-#[must_use]
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write_once(folder: &impl std::os::fd::AsFd, digest: &str, bytes: &[u8]) -> io::Result<()> {

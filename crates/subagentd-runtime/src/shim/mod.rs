@@ -19,11 +19,11 @@ mod sinks;
 use std::fmt::Display;
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use subagentd_core::life::Reason;
 use subagentd_core::outcome::Outcome;
 
+use crate::clock::now_ms;
 use crate::format::End;
 use setup::{Ready, Setup};
 
@@ -63,12 +63,6 @@ pub fn main(folder: &Path) -> i32 {
 
 fn refused(reason: Reason, error: String) -> End {
     End::Ended(Box::new(Outcome::bare(reason, Some(error), now_ms())))
-}
-
-/// Wall clock in milliseconds.
-fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Writes a line to `shim.log`. Never a task, an answer or an environment value.

@@ -4,8 +4,7 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest as _, Sha256};
-use subagentd_core::deliver::{Reference, count_lines};
+use subagentd_core::deliver::Reference;
 
 use super::setup::Setup;
 use crate::format::{End, RECORD_FORMAT, Record};
@@ -48,23 +47,9 @@ pub(super) fn store_answer(setup: &Setup, text: &str) -> io::Result<Reference> {
         }
         None => files::write_synced_in(&setup.run, file, text.as_bytes())?,
     }
-    Ok(Reference {
-        path: run_path(setup).join(name),
-        bytes: text.len() as u64,
-        lines: count_lines(text.as_bytes()),
-        sha256: hex(&Sha256::digest(text.as_bytes())),
-    })
+    Ok(Reference::of(run_path(setup).join(name), text.as_bytes()))
 }
 
 fn run_path(setup: &Setup) -> PathBuf {
     setup.path.parent().map(Path::to_owned).unwrap_or_default()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        write!(text, "{byte:02x}").ok();
-        text
-    })
 }

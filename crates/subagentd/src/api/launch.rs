@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use subagentd_core::deliver;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::plan::{Plan, Source};
@@ -112,7 +113,7 @@ fn check(params: &LaunchParams) -> Result<(), Fault> {
 /// What the caller asked, without what its host stated.
 fn digest(params: &LaunchParams) -> String {
     let asked = LaunchParams { key: None, capture: Default::default(), ..params.clone() };
-    environment::digest(&serde_json::to_vec(&asked).unwrap_or_default())
+    deliver::digest(&serde_json::to_vec(&asked).unwrap_or_default())
 }
 
 /// A key that names a run is answered before anything is resolved: the agent may be gone by now.

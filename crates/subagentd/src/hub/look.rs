@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use subagentd_core::deliver::{Reference, count_lines};
+use subagentd_core::deliver::Reference;
 use subagentd_core::outcome::Answer;
 use subagentd_runtime::folder::{self, Lock};
 use subagentd_runtime::format::Record;
@@ -108,11 +108,5 @@ fn kept_answer(place: &Path) -> Option<Answer> {
     let path = run.join(&request.answer);
     let folder = files::open_folder(path.parent()?).ok()?;
     let text = files::read_in(&folder, path.file_name()?, ANSWER_BYTES).ok()?;
-    let reference = Reference {
-        bytes: text.len() as u64,
-        lines: count_lines(&text),
-        sha256: crate::environment::digest(&text),
-        path,
-    };
-    Some(Answer { reference, complete: false })
+    Some(Answer { reference: Reference::of(path, &text), complete: false })
 }
