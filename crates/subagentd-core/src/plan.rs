@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::definition::Thinking;
+use crate::route::NOT_APPLICABLE;
 use crate::workspace::Workspace;
 
 /// Number of the stored form of [`Plan`]. Raised when a field changes its meaning; old numbers stay readable.
@@ -45,6 +47,12 @@ pub enum Source {
     Configuration,
     /// What holds when nobody says anything.
     Default,
+    /// What the host states about the parent.
+    Capture,
+    /// A flag of the command line, in a host's place.
+    Flag,
+    /// A family's ladder of models.
+    Profile,
     /// The runtime's own choice.
     Runtime,
     /// The daemon's own environment or observation.
@@ -60,6 +68,9 @@ impl Source {
             Self::Definition => "definition",
             Self::Configuration => "configuration",
             Self::Default => "default",
+            Self::Capture => "capture",
+            Self::Flag => "flag",
+            Self::Profile => "profile",
             Self::Runtime => "runtime",
             Self::Daemon => "daemon",
         }
@@ -115,7 +126,10 @@ pub struct Plan {
     pub runtime: Decision<String>,
     /// Exact `provider/id`.
     pub model: Decision<String>,
-    /// Thinking level.
+    /// Why it is this model, as a stable word.
+    #[serde(default)]
+    pub model_kind: String,
+    /// Thinking level, or `not-applicable` for a model that cannot think.
     pub thinking: Decision<String>,
     /// Effective tools, ordered, without repeats.
     pub tools: Decision<Vec<String>>,
@@ -131,6 +145,9 @@ pub struct Plan {
     pub limits: Decision<TimeLimits>,
     /// The agent's standing instructions (the body of its definition).
     pub instructions: String,
+    /// What it takes over of where it was launched from.
+    #[serde(default)]
+    pub captured: Captured,
     /// sha256 of the environment file, hex; `None` when the client named no environment.
     pub environment: Option<String>,
     /// The client's file mode mask for the child.
@@ -141,6 +158,55 @@ pub struct Plan {
     /// Remarks made at launch: stable codes.
     #[serde(default)]
     pub remarks: Vec<String>,
+}
+
+impl Plan {
+    /// The level that the runtime is told: a model that cannot think is at off.
+    #[must_use]
+    pub fn thinking_argument(&self) -> &str {
+        match self.thinking.value.as_str() {
+            NOT_APPLICABLE => Thinking::Off.word(),
+            level => level,
+        }
+    }
+}
+
+/// What a child takes over of where it was launched from. `None` in plans of before a launch stated it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Captured {
+    /// Whether the project is trusted.
+    pub trusted: Option<Decision<bool>>,
+    /// sha256 of the conversation it starts from, hex; `None` when it starts fresh.
+    pub conversation: Option<String>,
+    /// sha256 of the standing instructions of its directory, hex, if there are any.
+    pub standing: Option<Decision<Option<String>>>,
+    /// What supplies its tools and its provider beside the runtime itself; nothing else is loaded.
+    pub suppliers: Vec<Supplier>,
+    /// Tools that these suppliers bring besides, which it must not have.
+    pub withheld: Vec<String>,
+}
+
+/// What brings a tool or a provider into a runtime.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", content = "name", rename_all = "kebab-case")]
+pub enum Supplier {
+    /// An extension's file.
+    File(String),
+    /// A package, as its source is written.
+    Package(String),
+    /// An extension that is part of the runtime and loaded by name.
+    Builtin(String),
+}
+
+impl Supplier {
+    /// Its file, source or name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(name) | Self::Package(name) | Self::Builtin(name) => name,
+        }
+    }
 }
 
 /// The environment of a client, by name.

@@ -12,7 +12,7 @@ use subagentd_core::deliver::{Notice, NoticeKind, Reference};
 use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::outcome::{Answer, Outcome};
-use subagentd_core::plan::{Class, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
+use subagentd_core::plan::{Captured, Class, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
 use subagentd_core::workspace::{RootIdentity, Workspace};
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -129,6 +129,7 @@ fn plan(agent: &str) -> Plan {
         agent_source: "builtin".to_owned(),
         runtime: decision("offline".to_owned()),
         model: decision("offline/search".to_owned()),
+        model_kind: "retained.unknown-family".to_owned(),
         thinking: decision("off".to_owned()),
         tools: decision(vec!["read".to_owned(), "grep".to_owned()]),
         context: decision("fresh".to_owned()),
@@ -142,6 +143,7 @@ fn plan(agent: &str) -> Plan {
         },
         limits: decision(TimeLimits { first_event_ms: 1, idle_ms: 2, tool_call_ms: 3, total_ms: 4, grace_ms: 5 }),
         instructions: "Search, then answer. \"Quotes\" and \u{e4}\u{f6}\u{fc}.\n".repeat(20),
+        captured: Captured::default(),
         environment: None,
         umask: Some(0o22),
         environment_omitted: Vec::new(),

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use subagentd_core::definition::Thinking;
 use subagentd_core::plan::Source;
-use subagentd_core::resolve::{DefaultRuntime, ModelFacts, RuntimeFacts};
+use subagentd_core::resolve::{DefaultRuntime, RuntimeFacts};
+use subagentd_core::route::{Model, Registry};
 
 use crate::settings::{OFFLINE, Settings};
 
@@ -74,9 +75,11 @@ fn of_configuration(name: &str) -> RuntimeFacts {
         usable: true,
         why: format!("`runtimes.{name}.command` in the configuration names its program"),
         // Its own list decides, in the child, before the first prompt.
-        models: None,
+        models: Registry::unknown(),
+        takes_parent: true,
         default_model: None,
-        default_thinking: Thinking::Off,
+        default_thinking: None,
+        default_tools: None,
     }
 }
 
@@ -84,12 +87,15 @@ fn offline() -> RuntimeFacts {
     RuntimeFacts {
         usable: true,
         why: "part of this program; it searches the workspace and needs no model".to_owned(),
-        models: Some(vec![ModelFacts {
+        models: Registry::new([Model {
             provider: OFFLINE.to_owned(),
             id: "search".to_owned(),
-            thinking_levels: vec![Thinking::Off],
+            reasoning: false,
+            levels: vec![Thinking::Off],
         }]),
+        takes_parent: false,
         default_model: Some(format!("{OFFLINE}/search")),
-        default_thinking: Thinking::Off,
+        default_thinking: None,
+        default_tools: None,
     }
 }

@@ -33,6 +33,41 @@ pub enum Tools {
     List(Vec<String>),
 }
 
+/// Which of its parent's tools a child gets beside those that its definition lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum InheritTools {
+    /// None.
+    None,
+    /// Those that are not marked as writing or destructive.
+    NonDestructive,
+    /// All.
+    All,
+}
+
+impl InheritTools {
+    /// Every amount.
+    pub const ALL: [Self; 3] = [Self::None, Self::NonDestructive, Self::All];
+
+    /// The word in files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::NonDestructive => "non-destructive",
+            Self::All => "all",
+        }
+    }
+}
+
+/// Where the final answer is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// In this file.
+    Path(String),
+    /// Nowhere: a bounded slice of it is kept and no file.
+    Nowhere,
+}
+
 /// The declared role of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {

@@ -1,41 +1,82 @@
-//! From the text of a file to a [`Definition`].
+//! From one file to a [`Definition`].
 
+use std::collections::BTreeMap;
+
+use crate::outcome::error_line;
+
+use super::convert::{Fault, aliases, all, count, duration, excluded_tools, label, output, text, tools, truth, word};
 use super::fence::{Parts, take_apart};
-use super::field::{Access, Field, Role, Thinking, Tools};
+use super::field::{Access, Field, InheritTools, Role, Thinking};
+use super::name::{normalised, of_file};
+use super::source::{Content, SourceFile};
 use super::yaml::{At, Node, Value, read};
-use super::{Definition, Layer, Problem, Severity};
+use super::{About, Definition, Key, Layer, Origin, Part, Problem, Severity};
 
-const KEYS: [&str; 13] = [
-    "description",
-    "display_name",
-    "tools",
-    "model",
-    "thinking",
-    "max_turns",
-    "inherit_context",
-    "run_in_background",
-    "enabled",
-    "acceptance_role",
-    "access",
-    "timeout",
-    "idle_timeout",
+/// Keys of other programs that read the same files. They have no effect here, and the reader is told why.
+const NOT_HONOURED: [(&str, &str); 3] = [
+    ("prompt_mode", "a body always replaces the instructions below it"),
+    ("inherit_prompt", "how a child's prompt is put together is its runtime's work"),
+    ("locked", "a call may always name another model"),
 ];
 
-/// The word that takes over the parent's tools.
-const INHERIT: &str = "inherit";
+const START: At = At { line: 1, column: 1 };
 
 impl Definition {
+    /// Reads one file, if its path is that of a definition.
+    pub(super) fn of_source(source: &SourceFile) -> Option<Self> {
+        let name = of_file(&source.path)?;
+        let (layer, file) = (source.layer, source.path.as_str());
+        let bytes = match &source.content {
+            Content::Bytes(bytes) => bytes,
+            Content::Unreadable(reason) => {
+                let mut definition = Self::blank(name, layer, file);
+                definition.error(About::File, START, format!("it cannot be read: {}", error_line(reason)));
+                return Some(definition);
+            }
+        };
+        Some(match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(name, layer, file, text),
+            Err(error) => {
+                let mut definition = Self::blank(name, layer, file);
+                let offset = error.valid_up_to();
+                let at = place_of(bytes.get(..offset).unwrap_or_default());
+                definition.error(About::File, at, format!("it is not UTF-8 from byte {offset} on; save it as UTF-8"));
+                definition
+            }
+        })
+    }
+
     /// Reads one file. `name` is the agent's name as the file system spells it, without `.md`.
     #[must_use]
     pub fn parse(name: &str, layer: Layer, file: &str, text: &str) -> Self {
-        let Parts { front, body } = take_apart(text);
+        let mut definition = Self::blank(name, layer, file);
+        match take_apart(text) {
+            Ok(Parts { front, body }) => {
+                definition.instructions = body;
+                definition.read_front(name, front.as_deref().unwrap_or_default());
+            }
+            Err(fault) => definition.error(About::Header, fault.at, fault.message),
+        }
+        if !definition.instructions.is_empty() {
+            definition.mention(Key::Instructions, START);
+        }
+        let keys = definition.origins.keys().copied().collect();
+        definition.parts = vec![Part { layer, file: file.to_owned(), keys }];
+        definition
+    }
+
+    fn blank(name: &str, layer: Layer, file: &str) -> Self {
+        let normal = normalised(name);
         let mut definition = Self {
-            identifier: name.to_lowercase(),
+            identifier: normal.clone().unwrap_or_else(|_| name.to_lowercase()),
             layer,
             file: file.to_owned(),
             description: Field::Absent,
             display_name: Field::Absent,
+            aliases: Field::Absent,
             tools: Field::Absent,
+            inherit_tools: Field::Absent,
+            exclude_tools: Field::Absent,
             model: Field::Absent,
             thinking: Field::Absent,
             max_turns: Field::Absent,
@@ -46,71 +87,125 @@ impl Definition {
             access: Field::Absent,
             timeout_ms: Field::Absent,
             idle_timeout_ms: Field::Absent,
-            instructions: body,
+            output: Field::Absent,
+            runtime: Field::Absent,
+            allow_plan_files: Field::Absent,
+            instructions: String::new(),
+            origins: BTreeMap::new(),
+            parts: vec![Part { layer, file: file.to_owned(), keys: Vec::new() }],
             problems: Vec::new(),
             broken: false,
+            claimants: Vec::new(),
         };
-        match front.as_deref().map(read).transpose() {
-            Ok(members) => {
-                for (key, value) in members.unwrap_or_default() {
-                    definition.take(&key, &value);
-                }
-            }
-            Err(fault) => definition.report(problem(Severity::Error, fault.at, fault.message)),
+        if let Err(bad) = normal {
+            definition.error(About::Name, START, format!("the file's name cannot name an agent: {bad}; rename it"));
         }
         definition
     }
 
-    fn take(&mut self, key: &Node, value: &Node) {
-        let at = value.at;
-        let Value::Text(name) = &key.value else {
-            self.report(unknown(key.at, key.value.kind()));
+    fn read_front(&mut self, name: &str, front: &str) {
+        match read(front) {
+            Ok(members) => {
+                for (key, value) in members {
+                    self.take(name, front, &key, &value);
+                }
+            }
+            Err(fault) => self.error(About::Header, fault.at, fault.message),
+        }
+    }
+
+    fn take(&mut self, name: &str, front: &str, key: &Node, value: &Node) {
+        let Value::Text(spelled) = &key.value else {
+            self.warn(About::Key, key.at, unknown(key.value.kind()));
             return;
         };
-        let outcome = match name.as_str() {
-            "description" => put(&mut self.description, value, text),
-            "display_name" => put(&mut self.display_name, value, text),
-            "tools" => put(&mut self.tools, value, tools),
-            "model" => put(&mut self.model, value, text),
-            "thinking" => put(&mut self.thinking, value, text),
-            "max_turns" => put(&mut self.max_turns, value, count),
-            "inherit_context" => put(&mut self.inherit_context, value, truth),
-            "run_in_background" => put(&mut self.run_in_background, value, truth),
-            "enabled" => put(&mut self.enabled, value, truth),
-            "acceptance_role" => put(&mut self.acceptance_role, value, |value| word(value, &Role::ALL, Role::word)),
-            "access" => put(&mut self.access, value, |value| word(value, &Access::ALL, Access::word)),
-            "timeout" => put(&mut self.timeout_ms, value, duration),
-            "idle_timeout" => put(&mut self.idle_timeout_ms, value, duration),
-            other => {
-                self.report(unknown(key.at, &format!("`{other}`")));
-                return;
-            }
+        let Some(known) = Key::from_word(spelled) else {
+            self.take_foreign(name, front, spelled, key.at, value);
+            return;
         };
-        if let Err(fault) = outcome {
-            let message = format!("{name}: {}", fault.wanted);
-            self.report(problem(Severity::Error, fault.at.unwrap_or(at), message));
-        } else if name == "thinking" {
-            self.warn_of_unknown_thinking(at);
+        self.mention(known, key.at);
+        if let Err(fault) = self.put(known, value, front) {
+            let message = format!("{spelled}: {}", fault.wanted);
+            self.error(About::Field(known), fault.at.unwrap_or(value.at), message);
+        } else if known == Key::Thinking {
+            self.warn_of_unknown_thinking(value.at);
+        }
+    }
+
+    fn put(&mut self, key: Key, node: &Node, front: &str) -> Result<(), Fault> {
+        match key {
+            Key::Description => put(&mut self.description, node, |_| label(node, front)),
+            Key::DisplayName => put(&mut self.display_name, node, |_| label(node, front)),
+            Key::Aliases => put(&mut self.aliases, node, |_| aliases(node, front)),
+            Key::Tools => put(&mut self.tools, node, tools),
+            Key::InheritTools => {
+                put(&mut self.inherit_tools, node, |value| word(value, &InheritTools::ALL, InheritTools::word))
+            }
+            Key::ExcludeTools => put(&mut self.exclude_tools, node, excluded_tools),
+            Key::Model => put(&mut self.model, node, text),
+            Key::Thinking => put(&mut self.thinking, node, text),
+            Key::MaxTurns => put(&mut self.max_turns, node, count),
+            Key::InheritContext => put(&mut self.inherit_context, node, truth),
+            Key::RunInBackground => put(&mut self.run_in_background, node, truth),
+            Key::Enabled => put(&mut self.enabled, node, truth),
+            Key::AcceptanceRole => put(&mut self.acceptance_role, node, |value| word(value, &Role::ALL, Role::word)),
+            Key::Access => put(&mut self.access, node, |value| word(value, &Access::ALL, Access::word)),
+            Key::Timeout => put(&mut self.timeout_ms, node, duration),
+            Key::IdleTimeout => put(&mut self.idle_timeout_ms, node, duration),
+            Key::Output => put(&mut self.output, node, output),
+            Key::Runtime => put(&mut self.runtime, node, text),
+            Key::AllowPlanFiles => put(&mut self.allow_plan_files, node, truth),
+            Key::Instructions => Ok(()),
+        }
+    }
+
+    /// A key that sets nothing.
+    fn take_foreign(&mut self, name: &str, front: &str, key: &str, at: At, value: &Node) {
+        if key == "name" {
+            let written = match &value.value {
+                Value::Text(text) => Some(text.as_str()),
+                _ => value.written(front),
+            };
+            let written = error_line(written.unwrap_or("null"));
+            if written.to_lowercase() != name.to_lowercase() {
+                let name = error_line(name);
+                let message =
+                    format!("`name`: the file's name counts, so this is `{name}` and cannot be called `{written}`");
+                self.warn(About::Key, at, message);
+            }
+            return;
+        }
+        match NOT_HONOURED.iter().find(|(known, _)| *known == key) {
+            Some((_, why)) => self.warn(About::Key, at, format!("`{key}` has no effect here: {why}")),
+            None => self.warn(About::Key, at, unknown(&format!("`{}`", error_line(key)))),
         }
     }
 
     fn warn_of_unknown_thinking(&mut self, at: At) {
         if let Some(word) = self.thinking.set().filter(|word| Thinking::from_word(word).is_none()) {
-            let message =
-                format!("thinking: `{word}` is no level; write one of {}", all(&Thinking::ALL, Thinking::word));
-            self.report(problem(Severity::Warning, at, message));
+            let levels = all(&Thinking::ALL, Thinking::word);
+            let message = format!("thinking: `{}` is no level; write one of {levels}", error_line(word));
+            self.warn(About::Field(Key::Thinking), at, message);
         }
     }
-}
 
-/// What a field takes, and the place if it is not that of the whole value.
-struct Fault {
-    wanted: String,
-    at: Option<At>,
-}
+    fn mention(&mut self, key: Key, at: At) {
+        let origin = Origin { layer: self.layer, file: self.file.clone(), line: at.line };
+        self.origins.insert(key, origin);
+    }
 
-fn wanted(wanted: &str, found: &Value) -> Fault {
-    Fault { wanted: format!("this is {}; write {wanted}", found.kind()), at: None }
+    fn error(&mut self, about: About, at: At, message: String) {
+        self.report_at(Severity::Error, about, at, message);
+    }
+
+    fn warn(&mut self, about: About, at: At, message: String) {
+        self.report_at(Severity::Warning, about, at, message);
+    }
+
+    fn report_at(&mut self, severity: Severity, about: About, at: At, message: String) {
+        let file = self.file.clone();
+        self.report(Problem { severity, about, file, line: at.line, column: at.column, message });
+    }
 }
 
 fn put<T>(field: &mut Field<T>, node: &Node, convert: impl Fn(&Value) -> Result<T, Fault>) -> Result<(), Fault> {
@@ -121,121 +216,17 @@ fn put<T>(field: &mut Field<T>, node: &Node, convert: impl Fn(&Value) -> Result<
     Ok(())
 }
 
-fn text(value: &Value) -> Result<String, Fault> {
-    match value {
-        Value::Text(text) => Ok(text.clone()),
-        other => Err(wanted("text, in quotes if it looks like something else", other)),
-    }
+fn unknown(key: &str) -> String {
+    let keys: Vec<_> = Key::ALL.into_iter().filter(|key| *key != Key::Instructions).map(Key::word).collect();
+    format!("{key} is no key of an agent and is ignored; keys are {}", keys.join(", "))
 }
 
-fn truth(value: &Value) -> Result<bool, Fault> {
-    match value {
-        Value::Bool(truth) => Ok(*truth),
-        other => Err(wanted("true or false, without quotes", other)),
-    }
-}
-
-fn count(value: &Value) -> Result<u32, Fault> {
-    let count = match value {
-        Value::Number(number) => u32::try_from(*number).ok(),
-        _ => None,
-    };
-    count.ok_or_else(|| wanted("a whole number from 0 (no limit) to 4294967295", value))
-}
-
-fn word<T: Copy>(value: &Value, words: &[T], spell: fn(T) -> &'static str) -> Result<T, Fault> {
-    let found = match value {
-        Value::Text(text) => words.iter().find(|word| spell(**word) == text),
-        _ => None,
-    };
-    found.copied().ok_or_else(|| Fault { wanted: format!("write {}", all(words, spell)), at: None })
-}
-
-fn all<T: Copy>(words: &[T], spell: fn(T) -> &'static str) -> String {
-    let words: Vec<_> = words.iter().map(|word| spell(*word)).collect();
-    words.join(", ")
-}
-
-/// A bare number would be seconds to one reader and milliseconds to the next, so only 0 goes without a unit.
-fn duration(value: &Value) -> Result<u64, Fault> {
-    let length = match value {
-        Value::Number(0) => Some(0),
-        Value::Text(text) => spelled_duration(text),
-        _ => None,
-    };
-    length.ok_or_else(|| Fault {
-        wanted: "write a whole number with its unit, such as 500ms, 90s, 30m or 4h, or 0 for no limit".to_owned(),
-        at: None,
-    })
-}
-
-fn spelled_duration(text: &str) -> Option<u64> {
-    let digits = text.find(|character: char| !character.is_ascii_digit())?;
-    let (number, unit) = text.split_at(digits);
-    let unit_ms = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit_ms)
-}
-
-fn tools(value: &Value) -> Result<Tools, Fault> {
-    let names = match value {
-        Value::Text(line) if line.trim() == INHERIT => return Ok(Tools::Inherit),
-        Value::Text(line) => comma_names(line)?,
-        Value::List(items) => listed_names(items)?,
-        other => return Err(wanted("`inherit`, a list of names, or `[]` for no tools", other)),
-    };
-    Ok(Tools::List(names))
-}
-
-fn comma_names(line: &str) -> Result<Vec<String>, Fault> {
-    if line.trim() == "none" {
-        return Err(Fault { wanted: "`none` is no tool; write `[]` for no tools".to_owned(), at: None });
-    }
-    let mut names = Vec::new();
-    for name in line.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        add_name(&mut names, name, None)?;
-    }
-    Ok(names)
-}
-
-fn listed_names(items: &[Node]) -> Result<Vec<String>, Fault> {
-    let mut names = Vec::new();
-    for Node { at, value } in items {
-        match value {
-            Value::Text(name) if !name.trim().is_empty() => add_name(&mut names, name.trim(), Some(*at))?,
-            // An empty entry, quoted.
-            Value::Text(_) => {}
-            other => {
-                return Err(Fault { at: Some(*at), ..wanted("the name of a tool", other) });
-            }
-        }
-    }
-    Ok(names)
-}
-
-fn add_name(names: &mut Vec<String>, name: &str, at: Option<At>) -> Result<(), Fault> {
-    if name == INHERIT {
-        return Err(Fault {
-            wanted: "`inherit` does not mix with names; write it alone, or name every tool".to_owned(),
-            at,
-        });
-    }
-    if !names.iter().any(|known| known == name) {
-        names.push(name.to_owned());
-    }
-    Ok(())
-}
-
-fn unknown(at: At, key: &str) -> Problem {
-    let message = format!("{key} is no key of an agent and is ignored; keys are {}", KEYS.join(", "));
-    problem(Severity::Warning, at, message)
-}
-
-fn problem(severity: Severity, at: At, message: String) -> Problem {
-    Problem { severity, line: at.line, column: at.column, message }
+/// The place behind these bytes.
+fn place_of(before: &[u8]) -> At {
+    let count = |bytes: &mut dyn Iterator<Item = &u8>| u64::try_from(bytes.count()).unwrap_or(u64::MAX);
+    let line = count(&mut before.iter().filter(|byte| **byte == b'\n'));
+    // Bytes that continue a character are not counted.
+    let on_line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+    let column = count(&mut on_line.iter().filter(|byte| **byte & 0xC0 != 0x80));
+    At { line: line.saturating_add(1), column: column.saturating_add(1) }
 }

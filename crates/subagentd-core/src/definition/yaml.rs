@@ -22,6 +22,17 @@ pub(super) struct At {
 pub(super) struct Node {
     pub(super) at: At,
     pub(super) value: Value,
+    span: Option<(u64, u64)>,
+}
+
+impl Node {
+    /// How it stands in the front matter it was read from: `1e3` and not the number that this is.
+    pub(super) fn written<'a>(&self, front: &'a str) -> Option<&'a str> {
+        let (start, length) = self.span?;
+        let start = usize::try_from(start).ok()?;
+        let end = start.checked_add(usize::try_from(length).ok()?)?;
+        front.get(start..end).map(str::trim).filter(|text| !text.is_empty())
+    }
 }
 
 #[derive(Debug)]
@@ -71,7 +82,7 @@ pub(super) fn read(front: &str) -> Result<Vec<(Node, Node)>, Fault> {
     match root.map(node) {
         None => Ok(Vec::new()),
         Some(Node { value: Value::Map(members), .. }) => Ok(members),
-        Some(Node { at, value }) => {
+        Some(Node { at, value, .. }) => {
             Err(Fault { at, message: format!("the front matter is {}; write one `key: value` a line", value.kind()) })
         }
     }
@@ -82,7 +93,13 @@ fn place(line: u64, column: u64) -> At {
 }
 
 fn node(spanned: Spanned<Value>) -> Node {
-    Node { at: place(spanned.referenced.line(), spanned.referenced.column()), value: spanned.value }
+    let location = spanned.referenced;
+    let span = location.span();
+    Node {
+        at: place(location.line(), location.column()),
+        value: spanned.value,
+        span: span.byte_offset().zip(span.byte_len()),
+    }
 }
 
 impl<'de> Deserialize<'de> for Value {

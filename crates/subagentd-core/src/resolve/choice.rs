@@ -1,26 +1,15 @@
-//! A value that somebody asked for by name.
+//! Who said something, for people.
 
-use crate::definition::{Definition, Field};
-use crate::plan::Source;
+use crate::definition::{Definition, Key, Layer};
 
-/// What was asked for, and by whom.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Choice<'a> {
-    pub(super) value: &'a str,
-    pub(super) source: Source,
-}
-
-/// The call's word, else the definition's. The one that loses is never looked at.
-pub(super) fn asked<'a>(call: Option<&'a String>, definition: &'a Field<String>) -> Option<Choice<'a>> {
-    let call = call.map(|value| (value, Source::Call));
-    let named = call.or_else(|| definition.set().map(|value| (value, Source::Definition)));
-    named.map(|(value, source)| Choice { value, source })
-}
-
-/// Who asked, as a reason.
-pub(super) fn reason(source: Source, definition: &Definition) -> String {
-    match source {
-        Source::Definition => format!("the definition of {} names it", definition.identifier),
-        _ => "the call names it".to_owned(),
+/// The place of a field's word: its layer, and where to find it.
+pub(super) fn says(definition: &Definition, key: Key) -> String {
+    let agent = &definition.identifier;
+    match definition.origin(key) {
+        Some(origin) if matches!(origin.layer, Layer::User | Layer::Project) => {
+            format!("the {} definition of {agent} ({}, line {})", origin.layer.word(), origin.file, origin.line)
+        }
+        Some(origin) => format!("the {} definition of {agent}", origin.layer.word()),
+        None => format!("the definition of {agent}"),
     }
 }

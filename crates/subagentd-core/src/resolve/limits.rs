@@ -34,6 +34,9 @@ const fn by(source: Source) -> &'static str {
         Source::Definition => "the definition",
         Source::Configuration => "the configuration",
         Source::Default => "default",
+        Source::Capture => "the parent",
+        Source::Flag => "a flag",
+        Source::Profile => "the profile",
         Source::Runtime => "the runtime",
         Source::Daemon => "the daemon",
     }

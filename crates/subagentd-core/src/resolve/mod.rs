@@ -1,12 +1,17 @@
 //! From what a caller asks to what a child gets. One pure function for every way of launching: each value comes with
 //! who set it and why, and what cannot be had exactly is refused, never replaced.
 
+mod capture;
 mod choice;
+mod class;
+mod context;
+mod digest;
 mod limits;
 mod model;
+mod policy;
 mod refusal;
 mod runtime;
-mod thinking;
+mod suppliers;
 mod tools;
 
 #[cfg(test)]
@@ -14,12 +19,19 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::definition::{Access, Catalog, Definition, Field, Thinking};
-use crate::plan::{Alternative, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
+use crate::definition::{Access, Catalog, Definition, Field, Key, Thinking};
+use crate::plan::{Captured, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
+use crate::route::Registry;
 use crate::workspace::Workspace;
 
+use choice::says;
+
+pub use capture::{ActiveTool, Capture, Effect, Stated};
+pub use class::class_of;
+pub use digest::plan_digest;
+pub use policy::{Ceiling, Policy};
 pub use refusal::{Refusal, RefusalKind};
-pub use tools::{class_of, effective_tools};
+pub use tools::{PLAIN_TOOLS, active_tools, effective_tools};
 
 /// What a caller asks for, in its own words. `None` is nothing said.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +44,8 @@ pub struct Request {
     pub thinking: Option<String>,
     /// Whether the caller will not wait.
     pub background: Option<bool>,
+    /// `fresh` or `parent`.
+    pub context: Option<String>,
     /// The runtime's name.
     pub runtime: Option<String>,
     /// Total time in milliseconds; 0 means no limit.
@@ -51,6 +65,10 @@ pub struct Facts {
     pub default_limits: TimeLimits,
     /// Who set them.
     pub limits_source: Source,
+    /// What the configuration says about every launch.
+    pub policy: Policy,
+    /// What the host states of the session that launches.
+    pub capture: Capture,
     /// Where the child works.
     pub workspace: Workspace,
     /// sha256 of the environment file, passed through.
@@ -70,23 +88,16 @@ pub struct RuntimeFacts {
     pub usable: bool,
     /// Why it can, or why not and what to do.
     pub why: String,
-    /// Every model it can run; `None` if that is not known before the start, when the child's own list decides.
-    pub models: Option<Vec<ModelFacts>>,
-    /// Its model when nobody names one, exact `provider/id`.
+    /// Every model it can run, or [`Registry::unknown`] if that is not known before the start.
+    pub models: Registry,
+    /// Whether it runs what a host runs: the host's model is the parent then, and the host's list of models holds.
+    pub takes_parent: bool,
+    /// The model that stands in a parent's place when no host states one, exact `provider/id`.
     pub default_model: Option<String>,
-    /// Its thinking level when nobody names one.
-    pub default_thinking: Thinking,
-}
-
-/// One model of a runtime.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ModelFacts {
-    /// Its provider.
-    pub provider: String,
-    /// Its id, which may contain slashes.
-    pub id: String,
-    /// The levels it supports, `off` included where it does.
-    pub thinking_levels: Vec<Thinking>,
+    /// How hard that model thinks.
+    pub default_thinking: Option<Thinking>,
+    /// The tools that it activates by itself, if that is known.
+    pub default_tools: Option<Vec<String>>,
 }
 
 /// The runtime of launches that name none.
@@ -112,60 +123,85 @@ pub const REMARK_ACCESS: &str = "access.not-enforced";
 /// When something that was asked for cannot be had exactly.
 pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Plan, Refusal> {
     let definition = catalog.find(&request.agent)?;
-    let (runtime, runtime_facts) = runtime::choose(request, facts)?;
-    let (model, model_facts) = model::choose(request, definition, &runtime.value, runtime_facts)?;
-    let thinking = thinking::choose(request, definition, &model.value, model_facts, runtime_facts)?;
-    let tools = effective_tools(definition);
+    let Facts { policy, capture, .. } = facts;
+    policy::admit(&definition.identifier, &policy.ceilings)?;
+    let (runtime, own) = runtime::choose(request, definition, facts)?;
+    let model = model::choose(request, definition, &runtime.value, own, facts)?;
+    let active = active_tools(capture, Some(own));
+    let mut tools = effective_tools(definition, &active, capture, policy);
+    tools::narrow(&mut tools, &active.value, &policy.ceilings)?;
+    let context = context::choose(request, definition, capture)?;
+    let (suppliers, withheld) = suppliers::needed(&tools.value, &model.exact.provider, &active.value, capture, policy);
     Ok(Plan {
         format: PLAN_FORMAT,
         agent: definition.identifier.clone(),
         agent_source: definition.layer.word().to_owned(),
         runtime,
-        model,
-        thinking,
-        class: class_of(definition, &tools),
+        class: class_of(definition, &tools, &active.value, &policy.effects),
         tools,
-        context: context(definition),
         background: background(request, definition),
         workspace: facts.workspace.clone(),
         limits: limits::choose(request, definition, facts),
         instructions: definition.instructions.clone(),
+        captured: Captured {
+            trusted: Some(trusted(capture)),
+            conversation: capture.conversation.clone().filter(|_| context.value == context::PARENT),
+            standing: Some(standing(capture)),
+            suppliers,
+            withheld,
+        },
+        context,
         environment: facts.environment.clone(),
         umask: facts.umask,
         environment_omitted: facts.environment_omitted.clone(),
-        remarks: remarks(definition, facts),
+        remarks: remarks(definition, facts, model.above_ceiling),
+        model: model.model,
+        model_kind: model.kind.word().to_owned(),
+        thinking: model.thinking,
     })
 }
 
-fn context(definition: &Definition) -> Decision<String> {
-    let (source, reason, alternatives) = match definition.inherit_context {
-        Field::Set(true) => (
-            Source::Default,
-            format!("{} asks for its parent's conversation, and none comes with a launch yet", definition.identifier),
-            vec![Alternative { value: "parent".to_owned(), reason: "no conversation was captured".to_owned() }],
-        ),
-        Field::Set(false) => (Source::Definition, format!("{} starts fresh", definition.identifier), Vec::new()),
-        Field::Absent | Field::Null => (Source::Default, "nobody asked for another context".to_owned(), Vec::new()),
+fn trusted(capture: &Capture) -> Decision<bool> {
+    let Stated { value, source } = capture.trusted;
+    let reason = match source {
+        Source::Default => "nobody states that the project is trusted",
+        Source::Flag => "a flag states it",
+        _ => "the host states it",
     };
-    Decision { value: "fresh".to_owned(), source, reason, alternatives }
+    Decision { value, source, reason: reason.to_owned(), alternatives: Vec::new() }
+}
+
+fn standing(capture: &Capture) -> Decision<Option<String>> {
+    let Stated { value, source } = &capture.standing;
+    let reason = match (value, source) {
+        (None, _) => "there are none",
+        (Some(_), Source::Capture) => "the host's, as of the request",
+        (Some(_), _) => "those of the child's directory, as of the request",
+    };
+    Decision { value: value.clone(), source: *source, reason: reason.to_owned(), alternatives: Vec::new() }
 }
 
 fn background(request: &Request, definition: &Definition) -> Decision<bool> {
     let (value, source, reason) = match (request.background, definition.run_in_background.set()) {
         (Some(value), _) => (value, Source::Call, "the call says so".to_owned()),
-        (None, Some(value)) => (*value, Source::Definition, format!("{} says so", definition.identifier)),
+        (None, Some(value)) => {
+            (*value, Source::Definition, format!("{} says so", says(definition, Key::RunInBackground)))
+        }
         (None, None) => (true, Source::Default, "nobody said otherwise".to_owned()),
     };
     Decision { value, source, reason, alternatives: Vec::new() }
 }
 
-fn remarks(definition: &Definition, facts: &Facts) -> Vec<String> {
+fn remarks(definition: &Definition, facts: &Facts, above_ceiling: bool) -> Vec<String> {
     let mut remarks = facts.remarks.clone();
     if definition.max_turns.set().is_some_and(|turns| *turns > 0) {
         remarks.push(REMARK_TURNS.to_owned());
     }
     if matches!(definition.access, Field::Set(Access::ReadOnly | Access::Scoped)) {
         remarks.push(REMARK_ACCESS.to_owned());
+    }
+    if above_ceiling {
+        remarks.push(policy::REMARK_ABOVE.to_owned());
     }
     remarks
 }

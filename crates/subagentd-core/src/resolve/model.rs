@@ -1,60 +1,89 @@
-//! Which model: the call's, else the definition's, else the runtime's own. Exactly that one or none.
+//! Which model, and how hard it thinks: the router's word, in terms of the launch.
 
-use crate::definition::Definition;
+use crate::definition::{Definition, Key};
 use crate::plan::{Decision, Source};
+use crate::route::{Applied, Asked, Exact, Parent, ReasonKind, Registry, RouteError, RouteRequest, Routed, route};
 
-use super::choice::{Choice, asked, reason};
-use super::{ModelFacts, Refusal, Request, RuntimeFacts};
+use super::choice::says;
+use super::policy::lower;
+use super::{Facts, Refusal, Request, RuntimeFacts};
 
-pub(super) fn choose<'a>(
+/// What the child runs on.
+pub(super) struct Model {
+    pub(super) exact: Exact,
+    pub(super) model: Decision<String>,
+    pub(super) kind: ReasonKind,
+    pub(super) thinking: Decision<String>,
+    /// Whether even the model's lowest level lies above a ceiling.
+    pub(super) above_ceiling: bool,
+}
+
+pub(super) fn choose(
     request: &Request,
     definition: &Definition,
     runtime: &str,
-    facts: &'a RuntimeFacts,
-) -> Result<(Decision<String>, Option<&'a ModelFacts>), Refusal> {
-    let (choice, reason) = match asked(request.model.as_ref(), &definition.model) {
-        Some(choice) => (choice, reason(choice.source, definition)),
-        None => (automatic(runtime, facts)?, format!("the default of the runtime {runtime}")),
+    own: &RuntimeFacts,
+    facts: &Facts,
+) -> Result<Model, Refusal> {
+    let registry = registry(own, facts);
+    let parent = parent(own, facts);
+    let asked = RouteRequest {
+        role: &definition.identifier,
+        parent: parent.as_ref(),
+        call: Asked { model: request.model.as_deref(), thinking: request.thinking.as_deref() },
+        definition: Asked {
+            model: definition.model.set().map(String::as_str),
+            thinking: definition.thinking.set().map(String::as_str),
+        },
     };
-    let known = find(choice, runtime, facts)?;
-    let decision = Decision { value: choice.value.to_owned(), source: choice.source, reason, alternatives: Vec::new() };
-    Ok((decision, known))
-}
-
-fn automatic<'a>(runtime: &str, facts: &'a RuntimeFacts) -> Result<Choice<'a>, Refusal> {
-    let Some(value) = &facts.default_model else {
-        return Err(Refusal::ModelNotNamed { runtime: runtime.to_owned(), available: names(facts) });
-    };
-    Ok(Choice { value, source: Source::Runtime })
-}
-
-/// The model's facts, if the runtime's models are known at all.
-fn find<'a>(choice: Choice<'_>, runtime: &str, facts: &'a RuntimeFacts) -> Result<Option<&'a ModelFacts>, Refusal> {
-    let Some((provider, id)) = exact(choice.value) else {
-        return Err(Refusal::ModelNotExact { asked: choice.value.to_owned(), source: choice.source });
-    };
-    let Some(models) = &facts.models else {
-        return Ok(None);
-    };
-    let known = models.iter().find(|model| model.provider == provider && model.id == id);
-    if known.is_none() {
-        return Err(Refusal::ModelUnavailable {
-            provider: provider.to_owned(),
-            id: id.to_owned(),
-            source: choice.source,
-            runtime: runtime.to_owned(),
-            available: names(facts),
-        });
+    let routed = route(&asked, &facts.policy.profiles, registry);
+    let Routed { mut model, kind, mut thinking } = routed.map_err(|error| refused(error, runtime, registry))?;
+    if kind == ReasonKind::ExplicitFile {
+        model.reason = format!("{} names it", says(definition, Key::Model));
     }
-    Ok(known)
+    let runs = registry.get(&model.value);
+    let above_ceiling = lower(&mut thinking, request, runs, &facts.policy.ceilings)?;
+    Ok(Model {
+        exact: model.value.clone(),
+        model: spelled(model, Exact::to_string),
+        kind,
+        thinking: spelled(thinking, Applied::to_string),
+        above_ceiling,
+    })
 }
 
-/// Provider and id; the id begins after the first slash and may contain more.
-fn exact(text: &str) -> Option<(&str, &str)> {
-    text.split_once('/').filter(|(provider, id)| !provider.is_empty() && !id.is_empty())
+/// A host's list considers what the host restricts; it says nothing about a runtime of another kind.
+fn registry<'a>(own: &'a RuntimeFacts, facts: &'a Facts) -> &'a Registry {
+    match &facts.capture.models {
+        Some(models) if own.takes_parent => models,
+        _ => &own.models,
+    }
 }
 
-fn names(facts: &RuntimeFacts) -> Vec<String> {
-    let models = facts.models.iter().flatten();
-    models.map(|model| format!("{}/{}", model.provider, model.id)).collect()
+/// The host's model, else the runtime's own default in a parent's place.
+fn parent(own: &RuntimeFacts, facts: &Facts) -> Option<Parent> {
+    if let Some(parent) = facts.capture.parent.as_ref().filter(|_| own.takes_parent) {
+        return Some(parent.clone());
+    }
+    let model = own.default_model.as_deref().and_then(Exact::parse)?;
+    Some(Parent { model, effort: own.default_thinking, runs: None, source: Source::Runtime })
+}
+
+fn refused(error: RouteError, runtime: &str, registry: &Registry) -> Refusal {
+    let available = || registry.iter().map(|(provider, id, _)| format!("{provider}/{id}")).collect();
+    let runtime = runtime.to_owned();
+    match error {
+        RouteError::NotExact { asked, source } => Refusal::ModelNotExact { asked, source },
+        RouteError::Unavailable { model: Exact { provider, id }, source } => {
+            Refusal::ModelUnavailable { provider, id, source, runtime, available: available() }
+        }
+        RouteError::NotNamed => Refusal::ModelNotNamed { runtime, available: available() },
+        RouteError::ThinkingUnknown { asked, source } => Refusal::ThinkingUnknown { asked, source },
+        RouteError::OffProhibited { model, source } => Refusal::OffProhibited { model: model.to_string(), source },
+    }
+}
+
+fn spelled<T>(decision: Decision<T>, spell: impl Fn(&T) -> String) -> Decision<String> {
+    let Decision { value, source, reason, alternatives } = decision;
+    Decision { value: spell(&value), source, reason, alternatives }
 }

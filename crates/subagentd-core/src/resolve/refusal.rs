@@ -13,7 +13,7 @@ const LISTED: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// There is no such agent, or it cannot be launched.
-    Agent(Missing),
+    Agent(Box<Missing>),
     /// No runtime has this name.
     RuntimeUnknown {
         /// The name.
@@ -66,16 +66,42 @@ pub enum Refusal {
         /// Who wrote it.
         source: Source,
     },
-    /// The model does not have this level.
-    ThinkingUnavailable {
-        /// The level that was asked for.
-        asked: Thinking,
-        /// Who asked.
-        source: Source,
+    /// A model that can think is not to be kept from it.
+    OffProhibited {
         /// The model.
         model: String,
-        /// The levels it has.
-        available: Vec<Thinking>,
+        /// Who asked for it.
+        source: Source,
+    },
+    /// The call asks for the parent's conversation, and there is none.
+    NoConversation,
+    /// There is no such context.
+    ContextUnknown {
+        /// The word.
+        asked: String,
+    },
+    /// A ceiling keeps this agent from being launched.
+    CeilingAgent {
+        /// The agent.
+        agent: String,
+        /// Whose ceiling.
+        ceiling: String,
+    },
+    /// The call asks for more thinking than a ceiling allows.
+    CeilingThinking {
+        /// The level that was asked for.
+        asked: Thinking,
+        /// The highest that is allowed.
+        most: Thinking,
+        /// Whose ceiling.
+        ceiling: String,
+    },
+    /// A ceiling leaves none of the agent's tools.
+    CeilingTools {
+        /// The tools before it.
+        tools: Vec<String>,
+        /// Whose ceiling.
+        ceiling: String,
     },
 }
 
@@ -94,38 +120,56 @@ pub enum RefusalKind {
     ModelNotExact,
     /// A model that cannot be run, or none at all.
     ModelUnavailable,
-    /// A thinking level that the model does not have, or that does not exist.
+    /// A thinking level that does not exist, or off where it is prohibited.
     ThinkingUnavailable,
+    /// A context that cannot be had.
+    ContextUnavailable,
+    /// A ceiling does not allow it.
+    AboveCeiling,
 }
 
 impl Refusal {
     /// What a client branches on.
     #[must_use]
-    pub const fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> RefusalKind {
         match self {
-            Self::Agent(Missing::Unknown { .. }) => RefusalKind::UnknownAgent,
-            Self::Agent(Missing::Disabled { .. }) => RefusalKind::AgentDisabled,
-            Self::Agent(Missing::Broken { .. }) => RefusalKind::AgentBroken,
+            Self::Agent(missing) => match **missing {
+                Missing::Unknown { .. } | Missing::BadName { .. } | Missing::Ambiguous { .. } => {
+                    RefusalKind::UnknownAgent
+                }
+                Missing::Disabled { .. } => RefusalKind::AgentDisabled,
+                Missing::Broken { .. } | Missing::Duplicate { .. } => RefusalKind::AgentBroken,
+            },
             Self::RuntimeUnknown { .. } | Self::RuntimeUnusable { .. } => RefusalKind::RuntimeUnavailable,
             Self::ModelNotExact { .. } => RefusalKind::ModelNotExact,
             Self::ModelUnavailable { .. } | Self::ModelNotNamed { .. } => RefusalKind::ModelUnavailable,
-            Self::ThinkingUnknown { .. } | Self::ThinkingUnavailable { .. } => RefusalKind::ThinkingUnavailable,
+            Self::ThinkingUnknown { .. } | Self::OffProhibited { .. } => RefusalKind::ThinkingUnavailable,
+            Self::NoConversation | Self::ContextUnknown { .. } => RefusalKind::ContextUnavailable,
+            Self::CeilingAgent { .. } | Self::CeilingThinking { .. } | Self::CeilingTools { .. } => {
+                RefusalKind::AboveCeiling
+            }
         }
     }
 
     /// The file and the place in it that are to blame, if it is a file's fault.
     #[must_use]
     pub fn at(&self) -> Option<(&str, &Problem)> {
-        match self {
-            Self::Agent(Missing::Broken { file, problem, .. }) => Some((file, problem)),
-            _ => None,
+        let Self::Agent(missing) = self else {
+            return None;
+        };
+        match &**missing {
+            Missing::Broken { problem, .. } | Missing::Duplicate { problem, .. } => Some((&problem.file, problem)),
+            Missing::Unknown { .. }
+            | Missing::BadName { .. }
+            | Missing::Ambiguous { .. }
+            | Missing::Disabled { .. } => None,
         }
     }
 }
 
 impl From<Missing> for Refusal {
     fn from(missing: Missing) -> Self {
-        Self::Agent(missing)
+        Self::Agent(Box::new(missing))
     }
 }
 
@@ -171,14 +215,34 @@ impl fmt::Display for Refusal {
                 who(*source),
                 levels(&Thinking::ALL)
             ),
-            Self::ThinkingUnavailable { asked, source, model, available } => {
-                let (asked, who) = (asked.word(), who(*source));
-                write!(f, "model `{model}` cannot think at level `{asked}`, which {who} names; ")?;
-                match available.as_slice() {
-                    [] => f.write_str("it has no levels, so name none"),
-                    some => write!(f, "it has {}", levels(some)),
-                }
+            Self::OffProhibited { model, source } => write!(
+                f,
+                "model `{}` can think and is not to be kept from it by `off`, which {} names; name a level or none",
+                error_line(model),
+                who(*source)
+            ),
+            Self::NoConversation => f.write_str(
+                "the call asks for its parent's conversation, and none came with it; launch from a host, or ask for a \
+                 fresh context",
+            ),
+            Self::ContextUnknown { asked } => {
+                write!(f, "`{}` is no context; write `fresh` or `parent`", error_line(asked))
             }
+            Self::CeilingAgent { agent, ceiling } => {
+                write!(f, "{ceiling} does not allow the agent `{agent}`; choose another, or raise that ceiling")
+            }
+            Self::CeilingThinking { asked, most, ceiling } => write!(
+                f,
+                "{ceiling} allows no more thinking than `{}`, and the call asks for `{}`; ask for less, or raise that \
+                 ceiling",
+                most.word(),
+                asked.word()
+            ),
+            Self::CeilingTools { tools, ceiling } => write!(
+                f,
+                "{ceiling} leaves the agent none of its tools; choose another agent, or raise that ceiling; {}",
+                Offer("its tools", tools)
+            ),
         }
     }
 }
@@ -199,6 +263,19 @@ impl fmt::Display for Missing {
                     "the agent `{agent}` is switched off by `enabled: false` in {file}; choose another or change that line"
                 )
             }
+            Self::BadName { asked, fault } => write!(f, "`{}` cannot name an agent: {fault}", error_line(asked)),
+            Self::Ambiguous { asked, candidates } => write!(
+                f,
+                "`{}` is another name of several agents; call one by its own name; {}",
+                error_line(asked),
+                Offer("agents", candidates)
+            ),
+            Self::Duplicate { agent, files, .. } => write!(
+                f,
+                "the agent `{agent}` cannot be launched: several files of one place claim its name; rename or remove \
+                 all but one; {}",
+                Offer("files", files)
+            ),
             Self::Broken { agent, file, problem } => write!(
                 f,
                 "the agent `{agent}` cannot be launched until {file} is mended, line {}, column {}: {}",
@@ -237,6 +314,9 @@ const fn who(source: Source) -> &'static str {
         Source::Definition => "the agent's definition",
         Source::Configuration => "the configuration",
         Source::Default => "the default",
+        Source::Capture => "the parent",
+        Source::Flag => "a flag",
+        Source::Profile => "the profile",
         Source::Runtime => "the runtime's default",
         Source::Daemon => "the daemon",
     }

@@ -8,7 +8,7 @@ use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::outcome::{Outcome, Reported, Usage};
 use subagentd_core::plan::{Decision, Plan};
-use subagentd_core::resolve::{DefaultRuntime, class_of, effective_tools};
+use subagentd_core::resolve::{Capture, DefaultRuntime, Policy, active_tools, class_of, effective_tools};
 use subagentd_core::schedule::Waits;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::{agent as wire_agent, inbox, run as wire};
@@ -265,14 +265,16 @@ pub(super) fn notice(row: NoticeRow) -> inbox::Notice {
 }
 
 pub(super) fn agent(definition: &Definition) -> wire_agent::AgentView {
-    let tools = effective_tools(definition);
+    let (capture, policy) = (Capture::default(), Policy::default());
+    let active = active_tools(&capture, None);
+    let tools = effective_tools(definition, &active, &capture, &policy);
     let inherits = !matches!(definition.tools.set(), Some(subagentd_core::definition::Tools::List(_)));
     wire_agent::AgentView {
         name: definition.identifier.clone(),
         display_name: definition.display_name.set().cloned(),
         description: definition.described().to_owned(),
         source: definition.layer.word().to_owned(),
-        class: class_of(definition, &tools).value.word().to_owned(),
+        class: class_of(definition, &tools, &active.value, &policy.effects).value.word().to_owned(),
         tools: (!inherits).then_some(tools.value),
         model: definition.model.set().cloned(),
         thinking: definition.thinking.set().cloned(),

@@ -8,7 +8,7 @@ use subagentd_core::deliver;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::plan::{Plan, Source};
-use subagentd_core::resolve::{Facts, Request, resolve};
+use subagentd_core::resolve::{Capture, Facts, Policy, Request, resolve};
 use subagentd_core::schedule::Waits;
 use subagentd_ipc::connection::Connection;
 use subagentd_proto::error::{Fault, Kind};
@@ -156,14 +156,24 @@ fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchPara
         default_runtime: api.runtimes.default().clone(),
         default_limits: api.context.settings.time_limits(),
         limits_source: Source::Configuration,
+        policy: Policy::default(),
+        capture: Capture::default(),
         workspace,
         environment: Some(client.digest),
         umask: client.umask,
         environment_omitted: client.omitted,
         remarks: client.remarks,
     };
-    let request =
-        Request { agent, model, thinking, background, runtime, timeout_ms: timeout, idle_timeout_ms: idle_timeout };
+    let request = Request {
+        agent,
+        model,
+        thinking,
+        background,
+        context: None,
+        runtime,
+        timeout_ms: timeout,
+        idle_timeout_ms: idle_timeout,
+    };
     let plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
     let id = RunId::from_uuid(uuid::Uuid::now_v7());
     let task = keep_task(api, ChildId { run: id, index: 0 }, task)?;

@@ -172,7 +172,7 @@ impl Start {
             open_files: self.context.open_files,
             provider: provider.to_owned(),
             model: model.to_owned(),
-            thinking: plan.thinking.value.clone(),
+            thinking: plan.thinking_argument().to_owned(),
             tools: plan.tools.value.clone(),
             task: task_text(&material.task, self),
             answer: ANSWER.into(),

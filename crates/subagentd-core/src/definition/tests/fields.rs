@@ -1,20 +1,9 @@
-//! Files in, definitions and problems out.
+//! Each field, each way to write it, and what is told about a wrong one.
 
 use rstest::rstest;
 
-use super::{Access, Definition, Field, Layer, PROBLEMS, Problem, Role, Severity, Tools};
-
-fn parse(text: &str) -> Definition {
-    Definition::parse("Auditor", Layer::Builtin, "agents/Auditor.md", text)
-}
-
-fn front(line: &str) -> Definition {
-    parse(&format!("---\n{line}\n---\nAudit.\n"))
-}
-
-fn list(names: &[&str]) -> Field<Tools> {
-    Field::Set(Tools::List(names.iter().map(|name| (*name).to_owned()).collect()))
-}
+use super::super::{Access, Field, InheritTools, Output, PROBLEMS, Problem, Role, Severity, Tools};
+use super::{front, list, owned, parse};
 
 #[test]
 fn every_field_is_read() {
@@ -32,6 +21,12 @@ acceptance_role: read-only\r
 access: scoped\r
 timeout: 30m\r
 idle_timeout: 0\r
+aliases: Checker, 7, checker\r
+inherit_tools: non-destructive\r
+exclude_tools: [edit, job_*]\r
+output: out/audit.md\r
+runtime: pi\r
+allow_plan_files: true\r
 ---\r
 \r
 Audit.\r
@@ -52,7 +47,14 @@ Twice.\r
     assert_eq!(definition.acceptance_role, Field::Set(Role::ReadOnly));
     assert_eq!(definition.access, Field::Set(Access::Scoped));
     assert_eq!((definition.timeout_ms, definition.idle_timeout_ms), (Field::Set(1_800_000), Field::Set(0)));
+    assert_eq!(definition.aliases, Field::Set(owned(&["checker", "7"])));
+    assert_eq!(definition.inherit_tools, Field::Set(InheritTools::NonDestructive));
+    assert_eq!(definition.exclude_tools, Field::Set(owned(&["edit", "job_*"])));
+    assert_eq!(definition.output, Field::Set(Output::Path("out/audit.md".to_owned())));
+    assert_eq!(definition.runtime.set().map(String::as_str), Some("pi"));
+    assert_eq!(definition.allow_plan_files, Field::Set(true));
     assert_eq!(definition.instructions, "Audit.\nTwice.");
+    assert_eq!(front("output: false").output, Field::Set(Output::Nowhere));
 }
 
 #[test]
@@ -102,7 +104,14 @@ fn tools_have_several_spellings(#[case] line: &str, #[case] expected: Field<Tool
 #[case::truth("tools: false", 2, 8, "a truth value")]
 #[case::number("tools: [1]", 2, 9, "a number")]
 #[case::map("tools: {read: yes}", 2, 8, "a map")]
-#[case::text_wanted("description: 7", 2, 14, "this is a number")]
+#[case::text_wanted("model: 7", 2, 8, "this is a number")]
+#[case::text_in_list("aliases: [a, {b: c}]", 2, 14, "a map")]
+#[case::name_of_alias("aliases: [../x]", 2, 11, "begin with a dot")]
+#[case::star_inside("exclude_tools: [job_*_x]", 2, 17, "only at the end")]
+#[case::excluded_number("exclude_tools: 7", 2, 16, "a list of names")]
+#[case::inherited("inherit_tools: some", 2, 16, "none, non-destructive, all")]
+#[case::output_true("output: true", 2, 9, "false for no file")]
+#[case::output_empty("output: \"\"", 2, 9, "a path")]
 #[case::list_wanted_text("model: [acme/one]", 2, 8, "a list")]
 #[case::quoted_truth("enabled: \"true\"", 2, 10, "true or false")]
 #[case::old_truth("run_in_background: yes", 2, 20, "true or false")]
