@@ -16,7 +16,7 @@ use crate::failure::{Failure, usage};
 pub(crate) fn capture() -> CapturedEnvironment {
     let (variables, omitted) = split(std::env::vars_os());
     let umask = fs::read_to_string("/proc/self/status").ok().and_then(|status| umask(&status));
-    CapturedEnvironment { variables, omitted, umask }
+    CapturedEnvironment { variables, omitted, umask, limits: BTreeMap::new() }
 }
 
 /// Variables that are text, and the names of the others.

@@ -94,7 +94,10 @@ impl State {
         match self {
             // A queued child can be cancelled, wait too long, or lose its workspace; it cannot succeed unseen.
             Self::Queued => {
-                matches!(next, Self::Starting | Self::Cancelled | Self::Failed | Self::TimedOut | Self::Interrupted)
+                matches!(
+                    next,
+                    Self::Starting | Self::Paused | Self::Cancelled | Self::Failed | Self::TimedOut | Self::Interrupted
+                )
             }
             // Back to the queue when the shim never started the child.
             Self::Starting => next.is_end() || matches!(next, Self::Running | Self::Queued | Self::Paused),
@@ -145,7 +148,7 @@ const fn precedence(state: State) -> u8 {
     }
 }
 
-/// Why a child ended: a stable code, the same in table, wire and document.
+/// Why a child ended or was paused: a stable code, the same in table, wire and document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reason {
     /// The child settled with a final answer.
@@ -202,12 +205,18 @@ pub enum Reason {
     /// A client asked for the end.
     #[serde(rename = "cancelled")]
     Cancelled,
+    /// A client asked for a pause: no end, the conversation can be gone on with.
+    #[serde(rename = "paused")]
+    Paused,
     /// No event came within the first-event limit.
     #[serde(rename = "timeout.first-event")]
     TimeoutFirstEvent,
     /// No event came within the idle limit.
     #[serde(rename = "timeout.idle")]
     TimeoutIdle,
+    /// One tool call took longer than a tool call may.
+    #[serde(rename = "timeout.tool-call")]
+    TimeoutToolCall,
     /// The total limit was reached.
     #[serde(rename = "timeout.total")]
     TimeoutTotal,
@@ -221,7 +230,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Completed,
         Self::AnswerMissing,
         Self::AnswerNotStored,
@@ -240,8 +249,10 @@ impl Reason {
         Self::WorkspaceGone,
         Self::WorkspaceReplaced,
         Self::Cancelled,
+        Self::Paused,
         Self::TimeoutFirstEvent,
         Self::TimeoutIdle,
+        Self::TimeoutToolCall,
         Self::TimeoutTotal,
         Self::ShimLost,
         Self::ShimTerminated,
@@ -269,8 +280,10 @@ impl Reason {
             Self::WorkspaceGone => "workspace.gone",
             Self::WorkspaceReplaced => "workspace.replaced",
             Self::Cancelled => "cancelled",
+            Self::Paused => "paused",
             Self::TimeoutFirstEvent => "timeout.first-event",
             Self::TimeoutIdle => "timeout.idle",
+            Self::TimeoutToolCall => "timeout.tool-call",
             Self::TimeoutTotal => "timeout.total",
             Self::ShimLost => "shim.lost",
             Self::ShimTerminated => "shim.terminated",
@@ -283,7 +296,7 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// The end state that the reason stands for; the two can never disagree in a record.
+    /// The state that the reason stands for, an end or [`State::Paused`]; the two can never disagree in a record.
     #[must_use]
     pub const fn state(self) -> State {
         match self {
@@ -305,7 +318,8 @@ impl Reason {
             | Self::WorkspaceGone
             | Self::WorkspaceReplaced => State::Failed,
             Self::Cancelled => State::Cancelled,
-            Self::TimeoutFirstEvent | Self::TimeoutIdle | Self::TimeoutTotal => State::TimedOut,
+            Self::Paused => State::Paused,
+            Self::TimeoutFirstEvent | Self::TimeoutIdle | Self::TimeoutToolCall | Self::TimeoutTotal => State::TimedOut,
             Self::ShimLost | Self::ShimTerminated => State::Interrupted,
         }
     }
@@ -330,7 +344,7 @@ mod tests {
         for reason in Reason::ALL {
             assert_eq!(Reason::from_code(reason.code()), Some(reason));
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.code());
-            assert!(reason.state().is_end(), "{reason} is no end");
+            assert_eq!(reason.state().is_end(), reason != Reason::Paused, "{reason}");
         }
     }
 

@@ -36,3 +36,11 @@ pub const PAGE_ROWS_DEFAULT: u32 = 50;
 pub const ACK_NUMBERS: usize = 1_000;
 /// A notice on the wire, in bytes.
 pub const NOTICE_BYTES: usize = 1_024;
+/// Text of one `run/steer` or `run/resume`, in bytes; a longer one is refused.
+pub const STEER_BYTES: usize = 64 * 1024;
+/// Steers of one child that it has not got yet. The next one is refused as `overloaded`, retryable.
+pub const STEERS: u32 = 32;
+/// How long `run/steer` waits for the child's own word before it answers with what is stored, in milliseconds.
+pub const STEER_WAIT_MS: u64 = 2_000;
+/// A captured conversation, in bytes; a larger one is refused.
+pub const CONVERSATION_BYTES: u64 = 256 * 1024 * 1024;

@@ -63,7 +63,8 @@ fn params(args: Run) -> Result<LaunchParams, Failure> {
         timeout: args.timeout,
         idle_timeout: args.idle_timeout,
         key: args.key,
-        capture: Capture { environment: Some(environment::capture()) },
+        capture: Capture { environment: Some(environment::capture()), conversation: None },
+        context: None,
     })
 }
 

@@ -111,6 +111,8 @@ pub(crate) fn ended() -> RunView {
             usage: Some(Usage { input: 1_200, output: 340, ..Usage::default() }),
             tools_missing: Vec::new(),
             remarks: Vec::new(),
+            steers: Vec::new(),
+            resume_refusal: None,
             folder: Some("/home/ada/.local/state/subagentd/runs/01998c1e/0.1".to_owned()),
         }],
         notice: Some(NoticeRef { seq: 12, acknowledged: false }),

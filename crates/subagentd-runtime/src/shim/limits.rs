@@ -47,7 +47,7 @@ impl Limits {
         let total = of(self.started, self.limits.total_ms).map(|at| (at, Reason::TimeoutTotal));
         let silence = match (self.last_event, self.open_tools.first()) {
             (None, _) => of(self.started, self.limits.first_event_ms).map(|at| (at, Reason::TimeoutFirstEvent)),
-            (Some(_), Some((_, since))) => of(*since, self.limits.tool_call_ms).map(|at| (at, Reason::TimeoutIdle)),
+            (Some(_), Some((_, since))) => of(*since, self.limits.tool_call_ms).map(|at| (at, Reason::TimeoutToolCall)),
             (Some(last), None) => of(last, self.limits.idle_ms).map(|at| (at, Reason::TimeoutIdle)),
         };
         [total, silence].into_iter().flatten().min_by_key(|(at, _)| *at)
@@ -74,11 +74,15 @@ mod tests {
         limits.event(at(60));
         assert_eq!(next_after(&limits, start), Some((110, Reason::TimeoutIdle)));
         limits.tool_started("a", at(70));
-        assert_eq!(next_after(&limits, start), Some((470, Reason::TimeoutIdle)), "idle is not counted in a tool call");
+        assert_eq!(
+            next_after(&limits, start),
+            Some((470, Reason::TimeoutToolCall)),
+            "idle is not counted in a tool call"
+        );
         limits.tool_started("b", at(80));
         limits.tool_ended("a");
         limits.event(at(300));
-        assert_eq!(next_after(&limits, start), Some((480, Reason::TimeoutIdle)));
+        assert_eq!(next_after(&limits, start), Some((480, Reason::TimeoutToolCall)));
         limits.tool_ended("b");
         assert_eq!(next_after(&limits, start), Some((350, Reason::TimeoutIdle)));
         limits.event(at(990));

@@ -15,7 +15,7 @@ use super::limits::Limits;
 use super::setup::{Prepared, Setup};
 use super::sinks::{Sinks, ToolStart};
 use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, Progress, Word};
+use crate::format::{CONTROL_FORMAT, End, Order, Phase, Progress, Receipt, Word};
 use crate::{folder, process};
 
 /// Bytes taken from a pipe at once.
@@ -259,8 +259,16 @@ impl Session<'_> {
     }
 
     fn take_orders(&mut self) {
-        for Order::Cancel { intent } in self.control.turn(&self.hello()) {
-            self.end(Reason::Cancelled);
+        for order in self.control.turn(&self.hello()) {
+            let (cause, intent) = match order {
+                Order::Cancel { intent } => (Reason::Cancelled, intent),
+                Order::Pause { intent } => (Reason::Paused, intent),
+                Order::Steer { intent, .. } => {
+                    self.control.say(&Word::Steered { intent, receipt: Receipt::Undelivered });
+                    continue;
+                }
+            };
+            self.end(cause);
             self.control.say(&Word::Confirmed { intent });
         }
     }

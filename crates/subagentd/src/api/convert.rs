@@ -156,6 +156,8 @@ fn child(places: &Places, run: &RunRow, row: &ChildRow, waits: &[(ChildId, Waits
         usage: outcome.map(|outcome| usage(&outcome.usage)),
         tools_missing: outcome.map(|outcome| outcome.tools_missing.clone()).unwrap_or_default(),
         remarks: remarks(row, outcome),
+        steers: Vec::new(),
+        resume_refusal: None,
         folder: attempt.map(|attempt| {
             let id = subagentd_core::id::AttemptId {
                 child: ChildId { run: run.id, index: row.index },

@@ -9,7 +9,6 @@ mod command;
 mod launch;
 mod link;
 mod live;
-mod look;
 mod progress;
 mod recover;
 mod retry;
@@ -27,6 +26,7 @@ use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::schedule::{self, Effect, Schedule};
 use subagentd_runtime::folder::Places;
 use subagentd_runtime::format::{Record, Word};
+use subagentd_runtime::runner::{Lost, Runner};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{Reader, Writer};
 use tokio::sync::{mpsc, watch};
@@ -60,6 +60,8 @@ const STARTS_PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Context {
     /// Where attempts live.
     pub places: Places,
+    /// Where shims run.
+    pub runner: Arc<dyn Runner>,
     /// The one writer.
     pub writer: Writer,
     /// Readers.
@@ -92,7 +94,7 @@ enum Event {
     /// A shim's record is in the spool, under this name.
     Record(Box<Record>, String),
     /// The shim is gone, its child had started, and there is no record; what it left has been ended.
-    Lost(AttemptId, look::Lost),
+    Lost(AttemptId, Lost),
     /// A shim had its time to confirm a cancel.
     CancelOverdue(AttemptId),
     /// The shim is gone and its child never started.

@@ -1,15 +1,11 @@
 //! Taking up what an earlier daemon left: live shims are adopted, the rest is judged by lock, spool and `started`.
 
-use std::io;
-use std::os::fd::OwnedFd;
-
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
-use subagentd_runtime::{process, spawn};
+use subagentd_runtime::runner::Handle;
 use subagentd_store::{AttemptRow, ChildRow, IntentKind, RunRow};
 
-use super::link::Subject;
 use super::live::{Cancel, LiveChild, LiveRun};
 use super::{Hub, LONGEST_PAUSE};
 
@@ -72,29 +68,17 @@ impl Hub {
         let Some(request) = run.request(row.id, child.index) else { return };
         let since_ms = attempt.begun_at_ms;
         self.step(schedule::Event::Restored { request, since_ms }).await;
-        let subject = Subject {
+        let handle = Handle {
             attempt: AttemptId { child: id, number: attempt.number },
-            other_boot: attempt.boot != self.context.boot,
+            boot: attempt.boot.clone(),
             process: attempt.pid.zip(attempt.pid_start),
         };
-        let pidfd = self.find(&subject).unwrap_or_else(|error| {
-            tracing::warn!(attempt = %subject.attempt, %error, "a shim cannot be watched; its lock is looked at every second");
+        let gone = self.context.runner.watch(&handle).unwrap_or_else(|error| {
+            tracing::warn!(attempt = %handle.attempt, %error, "a shim cannot be watched; it is looked at every second");
             None
         });
         // A shim that is gone already is found out by the first look.
-        self.link(subject, None, pidfd);
-    }
-
-    /// Opens the shim by its process id and compares its start time; the lock is looked at again after that. One whose
-    /// id was not stored any more is asked for it: the kernel tells who listens on its control socket.
-    fn find(&self, subject: &Subject) -> io::Result<Option<OwnedFd>> {
-        if subject.other_boot {
-            return Ok(None);
-        }
-        match subject.process {
-            Some((pid, start)) => process::watch(pid, start),
-            None => Ok(spawn::listener(&self.context.places.attempt(subject.attempt)).ok()),
-        }
+        self.link(handle, None, gone);
     }
 
     /// A cancel that was stored and not acted on holds: such a child is not started any more.

@@ -7,11 +7,11 @@ use subagentd_core::outcome::Outcome;
 use subagentd_core::schedule;
 use subagentd_proto::error::Fault;
 use subagentd_runtime::format::{End, Phase, REMARK_LEFTOVERS, Record, Word};
+use subagentd_runtime::runner::Lost;
 use subagentd_store::{self as store, Settlement, StoreError};
 use tokio::sync::oneshot;
 
 use super::live::LiveChild;
-use super::look::Lost;
 use super::{Done, Hub, NOT_BEFORE, spool};
 use crate::clock::now_ms;
 
@@ -46,6 +46,7 @@ impl Hub {
             Word::Phase { phase, at_ms } => self.on_phase(attempt, phase, at_ms).await,
             Word::Progress(progress) => self.on_progress(attempt, progress),
             Word::Confirmed { intent } => self.on_confirmed(attempt, intent).await,
+            Word::Steered { .. } => {}
         }
     }
 

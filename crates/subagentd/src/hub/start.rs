@@ -1,18 +1,19 @@
 //! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
 
-use std::io;
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
-use subagentd_runtime::format::{REQUEST_FORMAT, Request, TaskText};
-use subagentd_runtime::spawn::{self, Shim};
+use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, TaskText};
+use subagentd_runtime::runner::{Handle, LaunchFault};
+use subagentd_runtime::spawn::Shim;
 use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Spawned, Task};
 use tokio::sync::mpsc;
 
-use super::link::{Link, Subject};
+use super::link::Link;
 use super::live::Material;
 use super::{Context, Event, Hub};
 use crate::clock::now_ms;
@@ -56,24 +57,31 @@ impl Hub {
 
     pub(super) fn on_spawned(&mut self, attempt: AttemptId, shim: Shim) {
         let process = shim.started.map(|started| (shim.pid, started));
-        self.link(Subject { attempt, other_boot: false, process }, Some(shim.control), shim.pidfd);
+        self.link(self.handle(attempt, process), Some(shim.control), shim.pidfd);
     }
 
     /// A shim lives that this daemon did not start: it is taken up like one of an earlier daemon.
     pub(super) fn on_held(&mut self, attempt: AttemptId) {
         tracing::warn!(%attempt, "its lock is held: a shim lives already and is taken up");
-        let listener = spawn::listener(&self.context.places.attempt(attempt)).ok();
-        self.link(Subject { attempt, other_boot: false, process: None }, None, listener);
+        let handle = self.handle(attempt, None);
+        let gone = self.context.runner.watch(&handle).ok().flatten();
+        self.link(handle, None, gone);
     }
 
     /// Takes up a shim, and sends it what was stored for it.
-    pub(super) fn link(&mut self, subject: Subject, control: Option<UnixStream>, pidfd: Option<OwnedFd>) {
-        let (report, context) = (self.report.clone(), Arc::clone(&self.context));
+    pub(super) fn link(&mut self, handle: Handle, control: Option<UnixStream>, gone: Option<OwnedFd>) {
+        let (report, runner) = (self.report.clone(), Arc::clone(&self.context.runner));
+        let attempt = handle.attempt;
         // Before anything else: its end is awaited even if nobody waits for the child any more.
-        let link = Link::new(context, subject, control, pidfd, report, &self.tasks);
-        let Some(child) = self.live(subject.attempt) else { return };
+        let link = Link::new(runner, handle, control, gone, report, &self.tasks);
+        let Some(child) = self.live(attempt) else { return };
         child.link = Some(link);
-        self.send_cancel(subject.attempt);
+        self.send_cancel(attempt);
+    }
+
+    /// What is known of a shim that was started in this boot.
+    pub(super) fn handle(&self, attempt: AttemptId, process: Option<(u32, u64)>) -> Handle {
+        Handle { attempt, boot: self.context.boot.clone(), process }
     }
 }
 
@@ -96,18 +104,18 @@ impl Start {
         let material = self.material().await.map_err(Refusal::Unprepared)?;
         let request = self.request(&material).map_err(Refusal::Impossible)?;
         let instructions = material.plan.instructions.clone();
-        let places = self.context.places.clone();
-        let prepared = tokio::task::spawn_blocking(move || places.prepare(&request, &instructions)).await;
-        let folder = prepared
+        let runner = Arc::clone(&self.context.runner);
+        let prepared = tokio::task::spawn_blocking(move || runner.prepare(&request, &instructions)).await;
+        prepared
             .map_err(|error| Refusal::Unprepared(error.to_string()))?
             .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
         self.begin().await?;
-        let spawned = tokio::task::spawn_blocking(move || spawn::spawn(&folder)).await;
-        let shim =
-            spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|error| match error.kind() {
-                io::ErrorKind::ResourceBusy => Refusal::Held,
-                _ => Refusal::Unspawned(format!("the shim cannot be started: {error}")),
-            })?;
+        let (runner, attempt) = (Arc::clone(&self.context.runner), self.attempt);
+        let spawned = tokio::task::spawn_blocking(move || runner.launch(attempt)).await;
+        let shim = spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|fault| match fault {
+            LaunchFault::Held => Refusal::Held,
+            LaunchFault::Failed(_) => Refusal::Unspawned(fault.to_string()),
+        })?;
         let Some(pid_start) = shim.started else { return Ok(shim) };
         let stored = Spawned { attempt: self.attempt, pid: shim.pid, pid_start };
         let receipt = self.context.writer.spawned(stored).await;
@@ -170,12 +178,15 @@ impl Start {
                 .map(|digest| crate::environment::path(&places.environments(), digest)),
             umask: plan.umask,
             open_files: self.context.open_files,
+            resource_limits: BTreeMap::new(),
             provider: provider.to_owned(),
             model: model.to_owned(),
             thinking: plan.thinking.value.clone(),
             tools: plan.tools.value.clone(),
             task: task_text(&material.task, self),
+            conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: false, fork: None },
             answer: ANSWER.into(),
+            earlier_answer: None,
             spool: places.spool(),
             limits: plan.limits.value,
         })
