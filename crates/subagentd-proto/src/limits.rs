@@ -43,4 +43,4 @@ pub const STEERS: u32 = 32;
 /// How long `run/steer` waits for the child's own word before it answers with what is stored, in milliseconds.
 pub const STEER_WAIT_MS: u64 = 2_000;
 /// A captured conversation, in bytes; a larger one is refused.
-pub const CONVERSATION_BYTES: u64 = 256 * 1024 * 1024;
+pub const CONVERSATION_BYTES: usize = 64 * 1024 * 1024;

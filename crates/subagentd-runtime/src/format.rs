@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use subagentd_core::id::AttemptId;
 use subagentd_core::outcome::Outcome;
+pub use subagentd_core::outcome::{Delivery, Receipt};
 use subagentd_core::plan::{Program, TimeLimits};
 use subagentd_core::workspace::RootIdentity;
 
@@ -232,29 +233,6 @@ pub enum Order {
         /// When the child shall hear it.
         delivery: Delivery,
     },
-}
-
-/// When a child hears what it is told while it works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Delivery {
-    /// After the tool calls under way.
-    Steer,
-    /// When it would otherwise be done.
-    FollowUp,
-}
-
-/// How far a steer came. Only ever rises.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Receipt {
-    /// The child took it into its queue.
-    Accepted,
-    /// It is part of the conversation: the model has it before it.
-    Delivered,
-    /// The child settled or ended without it. One that was only accepted may stand in the child's queue, which ended
-    /// with it.
-    Undelivered,
 }
 
 /// What a shim tells the daemon, one JSON document per line.

@@ -143,6 +143,7 @@ fn plan(agent: &str) -> Plan {
         limits: decision(TimeLimits { first_event_ms: 1, idle_ms: 2, tool_call_ms: 3, total_ms: 4, grace_ms: 5 }),
         instructions: "Search, then answer. \"Quotes\" and \u{e4}\u{f6}\u{fc}.\n".repeat(20),
         environment: None,
+        resource_limits: Default::default(),
         umask: Some(0o22),
         environment_omitted: Vec::new(),
         remarks: vec!["environment.daemon".to_owned()],

@@ -2,6 +2,7 @@
 //! who set it and why, and what cannot be had exactly is refused, never replaced.
 
 mod choice;
+mod context;
 mod limits;
 mod model;
 mod refusal;
@@ -15,9 +16,10 @@ mod tests;
 use std::collections::BTreeMap;
 
 use crate::definition::{Access, Catalog, Definition, Field, Thinking};
-use crate::plan::{Alternative, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
+use crate::plan::{Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
 use crate::workspace::Workspace;
 
+pub use context::{FRESH, PARENT};
 pub use refusal::{Refusal, RefusalKind};
 pub use tools::{class_of, effective_tools};
 
@@ -34,6 +36,8 @@ pub struct Request {
     pub background: Option<bool>,
     /// The runtime's name.
     pub runtime: Option<String>,
+    /// `fresh` or `parent`.
+    pub context: Option<String>,
     /// Total time in milliseconds; 0 means no limit.
     pub timeout_ms: Option<u64>,
     /// Time without an event in milliseconds; 0 means no limit.
@@ -57,6 +61,10 @@ pub struct Facts {
     pub environment: Option<String>,
     /// The client's file mode mask, passed through.
     pub umask: Option<u32>,
+    /// The client's soft resource limits, passed through.
+    pub resource_limits: BTreeMap<String, u64>,
+    /// Whether the caller's conversation came with the call.
+    pub conversation: bool,
     /// Names of variables that were left out, passed through.
     pub environment_omitted: Vec<String>,
     /// Remarks made before, to which those of the resolver are added.
@@ -125,29 +133,17 @@ pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Pl
         thinking,
         class: class_of(definition, &tools),
         tools,
-        context: context(definition),
+        context: context::choose(request, definition, facts)?,
         background: background(request, definition),
         workspace: facts.workspace.clone(),
         limits: limits::choose(request, definition, facts),
         instructions: definition.instructions.clone(),
         environment: facts.environment.clone(),
         umask: facts.umask,
+        resource_limits: facts.resource_limits.clone(),
         environment_omitted: facts.environment_omitted.clone(),
         remarks: remarks(definition, facts),
     })
-}
-
-fn context(definition: &Definition) -> Decision<String> {
-    let (source, reason, alternatives) = match definition.inherit_context {
-        Field::Set(true) => (
-            Source::Default,
-            format!("{} asks for its parent's conversation, and none comes with a launch yet", definition.identifier),
-            vec![Alternative { value: "parent".to_owned(), reason: "no conversation was captured".to_owned() }],
-        ),
-        Field::Set(false) => (Source::Definition, format!("{} starts fresh", definition.identifier), Vec::new()),
-        Field::Absent | Field::Null => (Source::Default, "nobody asked for another context".to_owned(), Vec::new()),
-    };
-    Decision { value: "fresh".to_owned(), source, reason, alternatives }
 }
 
 fn background(request: &Request, definition: &Definition) -> Decision<bool> {

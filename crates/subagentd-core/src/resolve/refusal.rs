@@ -59,6 +59,13 @@ pub enum Refusal {
         /// What it can run.
         available: Vec<String>,
     },
+    /// The call wants its parent's conversation and brought none.
+    ConversationMissing,
+    /// There is no such context.
+    ContextUnknown {
+        /// The word.
+        asked: String,
+    },
     /// There is no such thinking level.
     ThinkingUnknown {
         /// The word.
@@ -96,6 +103,8 @@ pub enum RefusalKind {
     ModelUnavailable,
     /// A thinking level that the model does not have, or that does not exist.
     ThinkingUnavailable,
+    /// A context that cannot be had, or that does not exist.
+    ContextUnavailable,
 }
 
 impl Refusal {
@@ -110,6 +119,7 @@ impl Refusal {
             Self::ModelNotExact { .. } => RefusalKind::ModelNotExact,
             Self::ModelUnavailable { .. } | Self::ModelNotNamed { .. } => RefusalKind::ModelUnavailable,
             Self::ThinkingUnknown { .. } | Self::ThinkingUnavailable { .. } => RefusalKind::ThinkingUnavailable,
+            Self::ConversationMissing | Self::ContextUnknown { .. } => RefusalKind::ContextUnavailable,
         }
     }
 
@@ -164,6 +174,13 @@ impl fmt::Display for Refusal {
                 "the runtime `{runtime}` has no default model; name one as `provider/id`; {}",
                 Offer("it can run", available)
             ),
+            Self::ConversationMissing => f.write_str(
+                "the call asks for its parent's conversation, and no conversation came with it; a host names one in \
+                 `capture.conversation`, others leave `context` out",
+            ),
+            Self::ContextUnknown { asked } => {
+                write!(f, "`{}` is no context; a context is `fresh` or `parent`", error_line(asked))
+            }
             Self::ThinkingUnknown { asked, source } => write!(
                 f,
                 "`{}`, which {} names, is no thinking level; levels are {}",

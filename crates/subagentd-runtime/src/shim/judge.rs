@@ -62,6 +62,7 @@ impl Session<'_> {
             tool_calls: totals.tool_calls,
             turns: totals.turns,
             usage: totals.usage,
+            told: Vec::new(),
             remarks: self.remarks,
             started_at_ms: Some(self.started_at_ms),
             ended_at_ms: super::now_ms(),

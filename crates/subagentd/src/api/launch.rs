@@ -1,5 +1,6 @@
 //! `run/launch`: validate, resolve everything, store, answer.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,16 +9,16 @@ use subagentd_core::deliver;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::plan::{Plan, Source};
-use subagentd_core::resolve::{Facts, Request, resolve};
+use subagentd_core::resolve::{Facts, PARENT, Request, resolve};
 use subagentd_core::schedule::Waits;
 use subagentd_ipc::connection::Connection;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::limits;
-use subagentd_proto::run::{CapturedEnvironment, LaunchParams, LaunchResponse};
+use subagentd_proto::run::{Capture, CapturedEnvironment, LaunchParams, LaunchResponse};
 use subagentd_runtime::files;
 use subagentd_store::{NewChild, NewRun, RequestKey, RunKind, Task};
 
-use super::{Api, convert, fault, run, task_file, workspace};
+use super::{Api, conversation, convert, fault, run, task_file, workspace};
 use crate::clock::now_ms;
 use crate::environment;
 use crate::hub::{Launched, Submission};
@@ -45,10 +46,10 @@ pub(super) async fn launch(
     let run = look(&api, owner, key, params).await?;
     let id = run.id;
     let plan = run.children.first().map(|child| child.plan.clone()).ok_or_else(|| fault::internal(&"no child"))?;
-    let has_file = run.children.iter().any(|child| child.task == Task::File);
+    let has_file = run.children.iter().any(|child| child.task == Task::File || child.plan.context.value == PARENT);
     let launched = api.hub.launch(Submission { run }).await;
     if has_file && !matches!(launched, Ok(Launched::Accepted(..))) {
-        forget_tasks(&api, id);
+        forget_files(&api, id);
     }
     match launched? {
         Launched::Accepted(state, waits) => {
@@ -79,11 +80,11 @@ async fn look(api: &Arc<Api>, owner: String, key: Option<RequestKey>, params: La
 }
 
 /// A launch that was not accepted leaves nothing behind.
-fn forget_tasks(api: &Api, id: RunId) {
+fn forget_files(api: &Api, id: RunId) {
     let folder = api.context.places.run(id);
     tokio::task::spawn_blocking(move || {
         if let Err(error) = std::fs::remove_dir_all(&folder) {
-            tracing::warn!(run = %id, %error, "the task of a refused launch could not be removed");
+            tracing::warn!(run = %id, %error, "the files of a refused launch could not be removed");
         }
     });
 }
@@ -147,10 +148,22 @@ fn response(id: RunId, state: State, waits: Option<Waits>, plan: &Plan, repeated
 /// Everything that looks at the disk. Nothing of it is a run yet.
 fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchParams) -> Result<NewRun, Fault> {
     let LaunchParams {
-        agent, task, directory, title, model, thinking, background, runtime, timeout, idle_timeout, ..
+        agent,
+        task,
+        directory,
+        title,
+        model,
+        thinking,
+        background,
+        context,
+        runtime,
+        timeout,
+        idle_timeout,
+        ..
     } = params;
+    let Capture { environment, conversation } = params.capture;
     let workspace = workspace::find(&directory)?;
-    let client = take_environment(api, params.capture.environment)?;
+    let client = take_environment(api, environment)?;
     let facts = Facts {
         runtimes: api.runtimes.facts(),
         default_runtime: api.runtimes.default().clone(),
@@ -159,14 +172,28 @@ fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchPara
         workspace,
         environment: Some(client.digest),
         umask: client.umask,
+        resource_limits: client.limits,
+        conversation: conversation.is_some(),
         environment_omitted: client.omitted,
         remarks: client.remarks,
     };
-    let request =
-        Request { agent, model, thinking, background, runtime, timeout_ms: timeout, idle_timeout_ms: idle_timeout };
+    let request = Request {
+        agent,
+        model,
+        thinking,
+        background,
+        runtime,
+        context,
+        timeout_ms: timeout,
+        idle_timeout_ms: idle_timeout,
+    };
     let plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
     let id = RunId::from_uuid(uuid::Uuid::now_v7());
-    let task = keep_task(api, ChildId { run: id, index: 0 }, task)?;
+    let child = ChildId { run: id, index: 0 };
+    if let Some(conversation) = conversation.filter(|_| plan.context.value == PARENT) {
+        conversation::keep(&api.context.places, child, &conversation)?;
+    }
+    let task = keep_task(api, child, task)?;
     Ok(NewRun {
         id,
         owner,
@@ -179,22 +206,33 @@ fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchPara
     })
 }
 
-struct Client {
-    digest: String,
-    umask: Option<u32>,
-    omitted: Vec<String>,
-    remarks: Vec<String>,
+/// What a client's environment became.
+pub(super) struct Client {
+    /// Digest of the file that has it.
+    pub(super) digest: String,
+    /// File mode mask.
+    pub(super) umask: Option<u32>,
+    /// Soft resource limits.
+    pub(super) limits: BTreeMap<String, u64>,
+    /// Names of variables that were left out.
+    pub(super) omitted: Vec<String>,
+    /// Stable codes.
+    pub(super) remarks: Vec<String>,
 }
 
-fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
+/// Keeps what the client stated of its environment, else what the daemon lends.
+pub(super) fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
     let only = &api.context.settings.environment.only;
-    let (variables, umask, omitted, remarks) = match stated {
-        Some(stated) => (environment::for_child(&stated.variables, only), stated.umask, stated.omitted, Vec::new()),
+    let (variables, umask, limits, omitted, remarks) = match stated {
+        Some(stated) => {
+            let variables = environment::for_child(&stated.variables, only);
+            (variables, stated.umask, stated.limits, stated.omitted, Vec::new())
+        }
         None => {
             let own = std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
             let lent = environment::for_child(&environment::of_the_daemon(own), only);
-            (lent, None, Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
+            (lent, None, BTreeMap::new(), Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
         }
     };
     if umask.is_some_and(|mask| mask > 0o777) {
@@ -202,7 +240,7 @@ fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Cl
     }
     let digest =
         environment::keep(&api.context.places.environments(), &variables).map_err(|error| unstorable(&error))?;
-    Ok(Client { digest, umask, omitted, remarks })
+    Ok(Client { digest, umask, limits, omitted, remarks })
 }
 
 /// A long task becomes a file that is synced before the launch is committed.
@@ -217,7 +255,7 @@ fn keep_task(api: &Api, child: ChildId, task: String) -> Result<Task, Fault> {
     written.map(|()| Task::File).map_err(|error| unstorable(&error))
 }
 
-fn unstorable(error: &std::io::Error) -> Fault {
+pub(super) fn unstorable(error: &std::io::Error) -> Fault {
     Fault::new(
         Kind::Storage,
         format!("the launch cannot be kept: {error}; free some space or repair the disk, then try again"),

@@ -2,6 +2,7 @@
 //! wire.
 
 mod agent;
+mod conversation;
 mod convert;
 mod daemon;
 pub(crate) mod fault;

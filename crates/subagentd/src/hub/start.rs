@@ -1,6 +1,5 @@
 //! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
 
-use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -178,7 +177,7 @@ impl Start {
                 .map(|digest| crate::environment::path(&places.environments(), digest)),
             umask: plan.umask,
             open_files: self.context.open_files,
-            resource_limits: BTreeMap::new(),
+            resource_limits: plan.resource_limits.clone(),
             provider: provider.to_owned(),
             model: model.to_owned(),
             thinking: plan.thinking.value.clone(),
