@@ -148,6 +148,20 @@ const fn precedence(state: State) -> u8 {
     }
 }
 
+/// Why a child that stands here cannot be resumed; none if it can (G34). `has_run` says whether it ever had its prompt,
+/// and with it a conversation to go on with.
+#[must_use]
+pub const fn resume_refusal(state: State, has_run: bool) -> Option<&'static str> {
+    match state {
+        State::Queued => Some("it waits to be started"),
+        State::Starting | State::Running => Some("it is at work; tell it what to do with `run/steer`"),
+        // Paused before it began: it begins now.
+        State::Paused => None,
+        _ if has_run => None,
+        _ => Some("it ended before it had a conversation; launch it anew"),
+    }
+}
+
 /// Why a child ended or was paused: a stable code, the same in table, wire and document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reason {
@@ -355,6 +369,14 @@ mod tests {
                 assert!(!from.may_become(to), "{from} → {to}");
             }
             assert!(from.may_resume());
+        }
+    }
+
+    #[test]
+    fn only_settled_children_with_a_conversation_are_resumed() {
+        for state in State::ALL {
+            assert_eq!(resume_refusal(state, true).is_none(), state.may_resume(), "{state}");
+            assert_eq!(resume_refusal(state, false).is_none(), state == State::Paused, "{state}");
         }
     }
 

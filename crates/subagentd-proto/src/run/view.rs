@@ -78,6 +78,9 @@ pub struct ChildView {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<u64>,
+    /// What was asked of it and has not happened yet: `cancel` or `pause`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// Where it stands if it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,

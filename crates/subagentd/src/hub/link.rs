@@ -16,9 +16,9 @@ use tokio_util::task::TaskTracker;
 use super::Event;
 use crate::descriptors::readable;
 
-/// Orders waiting for one shim. There is one cancel per child, so more than a few never wait; a full queue drops the
-/// order, which is sent again when the shim greets.
-const ORDERS: usize = 16;
+/// Orders waiting for one shim: a cancel, a pause, and as many steers as may be open, with some room. A full queue drops
+/// the order, which is sent again when the shim greets.
+const ORDERS: usize = 48;
 /// Before a lost control connection is made anew. The shim's end is told by its descriptor, not by this.
 const AGAIN: Duration = Duration::from_millis(200);
 
@@ -30,6 +30,12 @@ pub(super) struct Link {
     orders: mpsc::Sender<Order>,
     runner: Arc<dyn Runner>,
     handle: Handle,
+    /// The highest number of a steer that went to the shim on its present connection.
+    pub(super) told: u32,
+    /// The store is being asked for steers.
+    pub(super) asking: bool,
+    /// Another steer was stored meanwhile.
+    pub(super) ask_again: bool,
 }
 
 impl Link {
@@ -47,13 +53,17 @@ impl Link {
         let gone = gone.and_then(|descriptor| readable(descriptor).ok());
         tasks.spawn(await_end(Arc::clone(&runner), handle.clone(), gone, report.clone()));
         tasks.spawn(talk(Arc::clone(&runner), handle.attempt, control, queue, report));
-        Self { orders, runner, handle }
+        Self { orders, runner, handle, told: 0, asking: false, ask_again: false }
     }
 
     /// Orders the shim to end its child.
     pub(super) fn cancel(&self, intent: u32) {
-        // Full or gone: see `ORDERS`.
-        self.orders.try_send(Order::Cancel { intent }).ok();
+        self.order(Order::Cancel { intent });
+    }
+
+    /// Gives the shim an order; `false` when it was dropped, see [`ORDERS`].
+    pub(super) fn order(&self, order: Order) -> bool {
+        self.orders.try_send(order).is_ok()
     }
 
     /// Kills a shim that does not do what it is there for. What it leaves is ended by the look that follows.

@@ -11,12 +11,14 @@ mod link;
 mod live;
 mod progress;
 mod recover;
+mod resume;
 mod retry;
 mod settle;
 mod spool;
 mod start;
+mod steer;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +36,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use command::{Cancelled, Handle, Launched, Submission};
+pub(crate) use command::{Cancelled, Handle, Launched, Paused, Resumption, Steering, Submission};
 pub(crate) use progress::Snapshot;
 
 use crate::clock::Clock;
@@ -106,6 +108,11 @@ enum Done {
     Launched(launch::Launched),
     Settled(settle::Settled),
     Intended(cancel::Intended),
+    Pausing(steer::Pausing),
+    Steered(steer::Steered),
+    Unheard(steer::Unheard),
+    Heard(steer::Heard),
+    Resumed(resume::Resumed),
     Requeued(retry::Requeued),
     Released(settle::Released),
     /// Nobody waits for it; a failure was logged.
@@ -129,6 +136,10 @@ pub(crate) struct Hub {
     stopping: bool,
     /// Launches whose commit is under way; they count against the bound of the queue.
     launching: usize,
+    /// Runs whose resume is on its way to the store.
+    reopening: HashSet<RunId>,
+    /// What was asked about those meanwhile. Bounded by the requests that clients may have under way.
+    deferred: Vec<Command>,
     /// Whether commits succeed; while they do not, nothing is admitted.
     healthy: watch::Receiver<bool>,
     /// Children whose plan is kept in memory, because they are likely to start soon.
@@ -156,6 +167,8 @@ impl Hub {
             wake: None,
             stopping: false,
             launching: 0,
+            reopening: HashSet::new(),
+            deferred: Vec::new(),
             healthy: context.writer.healthy(),
             context,
             warm: 0,
@@ -221,9 +234,16 @@ impl Hub {
     }
 
     async fn on_command(&mut self, command: Command) {
+        if command.run().is_some_and(|run| self.reopening.contains(&run)) {
+            self.deferred.push(command);
+            return;
+        }
         match command {
             Command::Launch(launch) => self.launch(*launch).await,
             Command::Cancel { run, reply } => self.cancel(run, reply).await,
+            Command::Steer { child, text, delivery, reply } => self.steer(child, text, delivery, reply).await,
+            Command::Pause { run, reply } => self.pause(run, reply).await,
+            Command::Resume { resumption, reply } => self.resume(resumption, reply).await,
             Command::Wait { run, reply } => self.wait(run, reply),
             Command::Progress { run, reply } => self.watch_progress(run, reply),
             Command::Waits { children, reply } => {
@@ -287,6 +307,11 @@ impl Hub {
             Done::Launched(launched) => self.on_launched(launched).await,
             Done::Settled(settled) => self.on_settled(settled).await,
             Done::Intended(intended) => self.on_intended(intended),
+            Done::Pausing(pausing) => self.on_pausing(pausing),
+            Done::Steered(steered) => self.on_steered(steered),
+            Done::Unheard(unheard) => self.on_unheard(unheard),
+            Done::Heard(heard) => self.on_heard(heard),
+            Done::Resumed(resumed) => self.on_resumed(resumed).await,
             Done::Requeued(requeued) => self.on_requeued(requeued).await,
             Done::Released(released) => self.on_released(released).await,
             Done::Other => {}

@@ -6,7 +6,7 @@ use subagentd_core::schedule;
 use subagentd_runtime::runner::Handle;
 use subagentd_store::{AttemptRow, ChildRow, IntentKind, RunRow};
 
-use super::live::{Cancel, LiveChild, LiveRun};
+use super::live::{LiveChild, LiveRun, Pending};
 use super::{Hub, LONGEST_PAUSE};
 
 impl Hub {
@@ -81,11 +81,14 @@ impl Hub {
         self.link(handle, None, gone);
     }
 
-    /// A cancel that was stored and not acted on holds: such a child is not started any more.
+    /// A cancel that was stored and not acted on holds: such a child is not started any more. So does a pause: one whose
+    /// shim was lost before it ran went back to the queue with it.
     async fn queue_again(&mut self, row: &RunRow, child: &ChildRow) {
         let id = ChildId { run: row.id, index: child.index };
         if child.intents.iter().any(|intent| intent.kind == IntentKind::Cancel) {
             self.end_unstarted(None, id, Reason::Cancelled, None).await;
+        } else if child.intents.iter().any(|intent| intent.kind == IntentKind::Pause) {
+            self.end_unstarted(None, id, Reason::Paused, None).await;
         } else {
             // The clock may have been set back meanwhile.
             let not_before_ms = child.not_before_ms.map(|at| at.min(self.after(LONGEST_PAUSE)));
@@ -98,7 +101,7 @@ fn with_shim(child: &ChildRow) -> Option<&AttemptRow> {
     child.attempt.as_ref().filter(|_| matches!(child.state, State::Starting | State::Running))
 }
 
-fn live_run(row: &RunRow) -> LiveRun {
+pub(super) fn live_run(row: &RunRow) -> LiveRun {
     LiveRun {
         owner: row.owner.clone(),
         title: row.title.clone(),
@@ -113,8 +116,11 @@ fn live_child(row: &ChildRow) -> LiveChild {
     let mut child = LiveChild::new(row.agent.clone(), &row.plan, row.state);
     child.attempts = row.attempts;
     child.failed_starts = row.never_ran;
-    let cancel = row.intents.iter().find(|intent| intent.kind == IntentKind::Cancel);
-    child.cancel =
-        cancel.map(|intent| Cancel { number: Some(intent.number), confirmed: intent.confirmed, timed: false });
+    let stored = |kind| {
+        let intent = row.intents.iter().find(|intent| intent.kind == kind)?;
+        Some(Pending { number: Some(intent.number), confirmed: intent.confirmed, timed: false })
+    };
+    child.cancel = stored(IntentKind::Cancel);
+    child.pause = stored(IntentKind::Pause);
     child
 }

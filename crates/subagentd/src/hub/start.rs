@@ -6,19 +6,24 @@ use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
+use subagentd_core::resolve::PARENT;
 use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, TaskText};
 use subagentd_runtime::runner::{Handle, LaunchFault};
 use subagentd_runtime::spawn::Shim;
-use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Spawned, Task};
+use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Past, Spawned, Task};
 use tokio::sync::mpsc;
 
 use super::link::Link;
 use super::live::Material;
 use super::{Context, Event, Hub};
+use crate::api::conversation;
 use crate::clock::now_ms;
 
 /// Name of a single run's answer in the run's folder (design 7).
 const ANSWER: &str = "result.md";
+
+/// What a child is told that goes on without a word of its caller.
+const GO_ON: &str = "You were interrupted. Go on with your task from where you stopped.";
 
 /// One start, on its own beside the hub.
 struct Start {
@@ -75,7 +80,7 @@ impl Hub {
         let link = Link::new(runner, handle, control, gone, report, &self.tasks);
         let Some(child) = self.live(attempt) else { return };
         child.link = Some(link);
-        self.send_cancel(attempt);
+        self.send_everything(attempt);
     }
 
     /// What is known of a shim that was started in this boot.
@@ -101,14 +106,17 @@ impl Start {
 
     async fn go(self) -> Result<Shim, Refusal> {
         let material = self.material().await.map_err(Refusal::Unprepared)?;
-        let request = self.request(&material).map_err(Refusal::Impossible)?;
+        let past = self.past().await.map_err(Refusal::Unprepared)?;
+        let kind = past.continuation.as_ref().map_or(AttemptKind::First, |_| AttemptKind::Resume);
+        let task = self.first_words(&material.task, &past).await.map_err(Refusal::Unprepared)?;
+        let request = self.request(&material, past, task).map_err(Refusal::Impossible)?;
         let instructions = material.plan.instructions.clone();
         let runner = Arc::clone(&self.context.runner);
         let prepared = tokio::task::spawn_blocking(move || runner.prepare(&request, &instructions)).await;
         prepared
             .map_err(|error| Refusal::Unprepared(error.to_string()))?
             .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
-        self.begin().await?;
+        self.begin(kind).await?;
         let (runner, attempt) = (Arc::clone(&self.context.runner), self.attempt);
         let spawned = tokio::task::spawn_blocking(move || runner.launch(attempt)).await;
         let shim = spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|fault| match fault {
@@ -127,10 +135,10 @@ impl Start {
         Ok(shim)
     }
 
-    async fn begin(&self) -> Result<(), Refusal> {
+    async fn begin(&self, kind: AttemptKind) -> Result<(), Refusal> {
         let begin = NewAttempt {
             attempt: self.attempt,
-            kind: AttemptKind::First,
+            kind,
             lease: self.lease.clone(),
             boot: self.context.boot.clone(),
             run_state: self.run_state,
@@ -157,12 +165,41 @@ impl Start {
         Ok(Arc::new(Material { plan, task }))
     }
 
-    fn request(&self, material: &Material) -> Result<Request, String> {
+    /// A start that was not resumed has nothing to look up.
+    async fn past(&self) -> Result<Past, String> {
+        if self.attempt.number == 1 && self.material.is_some() {
+            return Ok(Past { continuation: None, answered: None, conversation: false });
+        }
+        let past = self.context.reader.past(self.attempt).await.map_err(|error| error.to_string())?;
+        past.ok_or_else(|| "the child is not stored".to_owned())
+    }
+
+    async fn first_words(&self, task: &Task, past: &Past) -> Result<TaskText, String> {
+        let file = crate::api::task_file(&self.context.places, self.attempt.child);
+        match task {
+            Task::Text(text) => Ok(TaskText::Inline(first_words(text.clone(), past))),
+            Task::File if past.continuation.is_none() => Ok(TaskText::File(file)),
+            Task::File => {
+                let task = tokio::fs::read_to_string(&file).await;
+                let task = task.map_err(|error| format!("the task {} cannot be read: {error}", file.display()))?;
+                Ok(TaskText::Inline(first_words(task, past)))
+            }
+        }
+    }
+
+    fn request(&self, material: &Material, past: Past, task: TaskText) -> Result<Request, String> {
+        let Past { continuation, answered, conversation } = past;
         let plan = &material.plan;
         let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
         let places = &self.context.places;
         let runtime = &plan.runtime.value;
         let program = self.context.settings.program(runtime).ok_or_else(|| missing_runtime(runtime))?;
+        // A resume brings the environment that holds from then on (G42).
+        let (environment, umask, limits) = match &continuation {
+            Some(resumed) => (&resumed.environment, resumed.umask, &resumed.limits),
+            None => (&plan.environment, plan.umask, &plan.resource_limits),
+        };
+        let fork = (plan.context.value == PARENT).then(|| conversation::file(places, self.attempt.child));
         Ok(Request {
             format: REQUEST_FORMAT,
             attempt: self.attempt,
@@ -171,31 +208,32 @@ impl Start {
             root: plan.workspace.root.clone(),
             identity: plan.workspace.identity,
             exclusive: self.lease.is_some(),
-            environment: plan
-                .environment
-                .as_ref()
-                .map(|digest| crate::environment::path(&places.environments(), digest)),
-            umask: plan.umask,
+            environment: environment.as_ref().map(|digest| crate::environment::path(&places.environments(), digest)),
+            umask,
             open_files: self.context.open_files,
-            resource_limits: plan.resource_limits.clone(),
+            resource_limits: limits.clone(),
             provider: provider.to_owned(),
             model: model.to_owned(),
             thinking: plan.thinking.value.clone(),
             tools: plan.tools.value.clone(),
-            task: task_text(&material.task, self),
-            conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: false, fork: None },
+            task,
+            conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: conversation, fork },
             answer: ANSWER.into(),
-            earlier_answer: None,
+            earlier_answer: answered,
             spool: places.spool(),
             limits: plan.limits.value,
         })
     }
 }
 
-fn task_text(task: &Task, start: &Start) -> TaskText {
-    match task {
-        Task::Text(text) => TaskText::Inline(text.clone()),
-        Task::File => TaskText::File(crate::api::task_file(&start.context.places, start.attempt.child)),
+/// What a child is told first: its task; once there is a conversation, what the resume says. One that was paused before
+/// it began hears both.
+fn first_words(task: String, past: &Past) -> String {
+    let said = past.continuation.as_ref().and_then(|continuation| continuation.text.clone());
+    match (past.conversation, said) {
+        (true, said) => said.unwrap_or_else(|| GO_ON.to_owned()),
+        (false, None) => task,
+        (false, Some(said)) => format!("{task}\n\n{said}"),
     }
 }
 
