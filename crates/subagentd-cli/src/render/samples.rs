@@ -41,6 +41,7 @@ pub(crate) fn summary(state: State, title: &str) -> RunSummary {
         created_at_ms: CREATED,
         started_at_ms: Some(STARTED),
         ended_at_ms: Some(ENDED),
+        intent: None,
         waits: None,
         notice: None,
     }
@@ -98,6 +99,7 @@ pub(crate) fn ended() -> RunView {
             attempt: 1,
             started_at_ms: Some(STARTED),
             ended_at_ms: Some(ENDED),
+            intent: None,
             waits: None,
             reference: Some(reference()),
             answer_complete: Some(true),
