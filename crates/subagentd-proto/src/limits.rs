@@ -28,6 +28,9 @@ pub const KEY_BYTES: usize = 200;
 pub const TEXT_SLICE_BYTES: u32 = 256 * 1024;
 /// The longest `run/wait`, in milliseconds; a larger wish is lowered to it.
 pub const WAIT_MS: u64 = 50_000;
+/// Runs that one connection waits for in the foreground. It is told of further ones, too, but their notices are not kept
+/// from the owner's watchers.
+pub const FOREGROUND_RUNS: usize = 256;
 /// Rows of one page of a list; a larger wish is lowered to it.
 pub const PAGE_ROWS: u32 = 500;
 /// Rows of a page when the caller says nothing.

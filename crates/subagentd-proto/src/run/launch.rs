@@ -85,8 +85,32 @@ pub struct CapturedEnvironment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// Soft resource limits by their lower-case names (`nofile`, `core`, `stack`, …); absent ones stay the daemon's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    /// 18446744073709551615 is no limit, and so is any larger number that a client makes of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "saturated")]
     pub limits: BTreeMap<String, u64>,
+}
+
+/// A client whose numbers are floating-point cannot write the largest one: what is larger is taken for it.
+fn saturated<'de, D: serde::Deserializer<'de>>(limits: D) -> Result<BTreeMap<String, u64>, D::Error> {
+    let numbers = BTreeMap::<String, Number>::deserialize(limits)?;
+    Ok(numbers.into_iter().map(|(name, number)| (name, number.whole())).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Float(f64),
+}
+
+impl Number {
+    /// The conversion saturates; what is no number counts as none.
+    fn whole(self) -> u64 {
+        match self {
+            Self::Whole(number) => number,
+            Self::Float(number) => number as u64,
+        }
+    }
 }
 
 impl std::fmt::Debug for CapturedEnvironment {
@@ -191,4 +215,17 @@ pub struct Waits {
     /// Since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_since_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_beyond_the_largest_number_are_the_largest_number() {
+        let text = r#"{"limits": {"nofile": 1024, "core": 18446744073709551615, "stack": 18446744073709552000}}"#;
+        let captured: CapturedEnvironment = serde_json::from_str(text).unwrap();
+        let expected = [("core", u64::MAX), ("nofile", 1024), ("stack", u64::MAX)];
+        assert_eq!(captured.limits, expected.map(|(name, limit)| (name.to_owned(), limit)).into());
+    }
 }
