@@ -144,6 +144,9 @@ pub struct Plan {
     /// Remarks made at launch: stable codes.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The runtime's program as it was found for the client; `None` leaves it to the configuration at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
 }
 
 /// The environment of a client, by name.

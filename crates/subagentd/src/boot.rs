@@ -127,7 +127,7 @@ async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyho
     places.make().with_context(|| format!("the folders below {} cannot be made", place.state.display()))?;
     let stop = CancellationToken::new();
     adopt(stop.clone())?;
-    let runtimes = Runtimes::find(&settings);
+    let runtimes = Arc::new(Runtimes::new(&settings, &place.state));
     let boot = process::boot_id().context("the kernel does not tell which boot this is")?;
     let context = Arc::new(Context {
         runner: Arc::new(Local::new(places.clone(), boot.clone())),

@@ -13,6 +13,7 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use catalog::edits;
 pub use catalog::{Catalog, Missing};
 pub use field::{Access, Field, Role, Thinking, Tools};
 

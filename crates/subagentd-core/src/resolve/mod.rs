@@ -143,6 +143,7 @@ pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Pl
         resource_limits: facts.resource_limits.clone(),
         environment_omitted: facts.environment_omitted.clone(),
         remarks: remarks(definition, facts),
+        program: None,
     })
 }
 

@@ -23,7 +23,7 @@ use crate::runtimes::Listed;
 /// Bytes of a task in a view.
 const TASK_HEAD: usize = 4 * 1024;
 /// Characters of a title that is made from the task.
-const TITLE_CHARACTERS: usize = 60;
+const TITLE_CHARACTERS: usize = 120;
 
 pub(super) fn state(state: State) -> wire::State {
     match state {
@@ -88,6 +88,8 @@ pub(super) fn decisions(plan: &Plan) -> wire::Decisions {
         workspace: text(&plan.workspace.root),
         timeout_ms: plan.limits.value.total_ms,
         idle_timeout_ms: plan.limits.value.idle_ms,
+        first_event_timeout_ms: Some(plan.limits.value.first_event_ms),
+        tool_call_timeout_ms: Some(plan.limits.value.tool_call_ms),
     }
 }
 
@@ -190,6 +192,18 @@ fn started(attempt: &AttemptRow) -> u64 {
     attempt.running_at_ms.or(told).unwrap_or(attempt.begun_at_ms)
 }
 
+/// Since when a child is in its present state. When a resume was asked for is not kept.
+fn since(run: &RunRow, child: &ChildRow) -> Option<u64> {
+    let attempt = child.attempt.as_ref();
+    match child.state {
+        State::Queued => (child.attempts == 0).then_some(run.created_at_ms),
+        State::Starting => attempt.map(|attempt| attempt.begun_at_ms),
+        State::Running => attempt.map(started),
+        // A child that never ran has no attempt that ended.
+        _ => attempt.and_then(|attempt| attempt.ended_at_ms).or(run.ended_at_ms),
+    }
+}
+
 /// What was asked of a child and has not happened yet. A cancel decides, whatever else was asked.
 fn intent(row: &ChildRow) -> Option<String> {
     let open = row.intents.iter().filter(|_| !row.state.is_end() && row.state != State::Paused);
@@ -272,6 +286,7 @@ pub(super) fn summary(row: &RunRow, waits: &[(ChildId, Waits)]) -> wire::RunSumm
         created_at_ms: row.created_at_ms,
         started_at_ms: row.started_at_ms,
         ended_at_ms: row.ended_at_ms,
+        since_ms: first.and_then(|child| since(row, child)),
         intent: first.and_then(intent),
         waits: first.and_then(|child| waits_of(waits, row.id, child.index)),
         notice: row.notice.map(notice_ref),

@@ -193,7 +193,8 @@ impl Start {
         let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
         let places = &self.context.places;
         let runtime = &plan.runtime.value;
-        let program = self.context.settings.program(runtime).ok_or_else(|| missing_runtime(runtime))?;
+        let configured = || self.context.settings.program(runtime);
+        let program = plan.program.clone().or_else(configured).ok_or_else(|| missing_runtime(runtime))?;
         // A resume brings the environment that holds from then on (G42).
         let (environment, umask, limits) = match &continuation {
             Some(resumed) => (&resumed.environment, resumed.umask, &resumed.limits),
