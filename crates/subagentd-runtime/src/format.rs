@@ -83,16 +83,6 @@ pub struct Request {
     pub limits: TimeLimits,
 }
 
-impl Request {
-    /// The name that the answer of the earlier attempt is kept under: `result.1.md` for `result.md`.
-    #[must_use]
-    pub fn earlier_answer_name(&self) -> Option<PathBuf> {
-        let attempt = self.earlier_answer?;
-        let extension = self.answer.extension().map(|extension| extension.to_string_lossy()).unwrap_or_default();
-        Some(self.answer.with_extension(format!("{attempt}.{extension}")))
-    }
-}
-
 /// A child's conversation, which attempts of one child share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {

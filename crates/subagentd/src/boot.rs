@@ -17,6 +17,7 @@ use subagentd_runtime::runner::Local;
 use subagentd_runtime::{process, spawn};
 use subagentd_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, About, Api, VERSION};
@@ -137,6 +138,7 @@ async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyho
         settings,
         open_files,
         boot,
+        last_start: Mutex::default(),
     });
     let (hub, handle) = Hub::open(Arc::clone(&context)).await?;
     let bound = bind_private(&place.socket)?;

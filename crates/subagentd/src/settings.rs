@@ -31,6 +31,7 @@ idle = "10m"
 tool_call = "60m"
 total = "4h"
 grace = "2s"
+start_distance = "50ms"
 
 [inbox]
 offer = "10s"
@@ -78,6 +79,8 @@ pub(crate) struct Limits {
     pub total: SignedDuration,
     /// Between two means of ending a child.
     pub grace: SignedDuration,
+    /// Between two starts of pi, which share its configuration folder and the locks in it.
+    pub start_distance: SignedDuration,
 }
 
 /// Delivery of notices.
@@ -216,6 +219,12 @@ impl Settings {
         Duration::from_millis(milliseconds(self.limits.grace))
     }
 
+    /// The least time between two starts of pi.
+    #[must_use]
+    pub(crate) fn start_distance(&self) -> Duration {
+        Duration::from_millis(milliseconds(self.limits.start_distance))
+    }
+
     /// The program of a runtime; `offline` is always there, as part of this very program.
     #[must_use]
     pub(crate) fn program(&self, runtime: &str) -> Option<Program> {
@@ -234,13 +243,14 @@ pub(crate) const OFFLINE: &str = "offline";
 pub(crate) const PI: &str = "pi";
 
 impl Limits {
-    fn durations(&self) -> [(&'static str, SignedDuration); 5] {
+    fn durations(&self) -> [(&'static str, SignedDuration); 6] {
         [
             ("first_event", self.first_event),
             ("idle", self.idle),
             ("tool_call", self.tool_call),
             ("total", self.total),
             ("grace", self.grace),
+            ("start_distance", self.start_distance),
         ]
     }
 }

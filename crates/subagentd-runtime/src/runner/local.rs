@@ -137,8 +137,9 @@ fn kept_answer(place: &Path) -> Option<Answer> {
     let request = folder::read_request(&files::open_folder(place).ok()?).ok()?;
     let run = place.parent()?;
     let path = run.join(&request.answer);
-    // Until that one was put aside, what is there is the answer of an earlier attempt.
-    if request.earlier_answer_name().is_some_and(|name| run.join(name).symlink_metadata().is_err()) {
+    // Until that one was put aside, what is there is the earlier answer.
+    let kept = request.earlier_answer.map(|attempt| folder::earlier_answer(&path, attempt));
+    if kept.is_some_and(|kept| kept.symlink_metadata().is_err()) {
         return None;
     }
     let folder = files::open_folder(path.parent()?).ok()?;

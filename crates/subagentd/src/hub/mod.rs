@@ -74,6 +74,8 @@ pub(crate) struct Context {
     pub open_files: Option<u64>,
     /// This boot of the machine.
     pub boot: String,
+    /// When a child of pi was last started.
+    pub last_start: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// What the hub's own tasks report.

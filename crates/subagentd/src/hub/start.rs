@@ -12,12 +12,14 @@ use subagentd_runtime::runner::{Handle, LaunchFault};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Past, Spawned, Task};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::link::Link;
 use super::live::Material;
 use super::{Context, Event, Hub};
 use crate::api::conversation;
 use crate::clock::now_ms;
+use crate::settings::PI;
 
 /// Name of a single run's answer in the run's folder (design 7).
 const ANSWER: &str = "result.md";
@@ -116,6 +118,7 @@ impl Start {
         prepared
             .map_err(|error| Refusal::Unprepared(error.to_string()))?
             .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
+        self.keep_distance(&material.plan.runtime.value).await;
         self.begin(kind).await?;
         let (runner, attempt) = (Arc::clone(&self.context.runner), self.attempt);
         let spawned = tokio::task::spawn_blocking(move || runner.launch(attempt)).await;
@@ -133,6 +136,20 @@ impl Start {
             }
         });
         Ok(shim)
+    }
+
+    /// Starts of pi follow each other at a distance: those that read one configuration folder at the same moment find its
+    /// locks held, and would go on without the user's settings.
+    async fn keep_distance(&self, runtime: &str) {
+        let distance = self.context.settings.start_distance();
+        if runtime != PI || distance.is_zero() {
+            return;
+        }
+        let mut last = self.context.last_start.lock().await;
+        if let Some(last) = *last {
+            tokio::time::sleep_until(last + distance).await;
+        }
+        *last = Some(Instant::now());
     }
 
     async fn begin(&self, kind: AttemptKind) -> Result<(), Refusal> {

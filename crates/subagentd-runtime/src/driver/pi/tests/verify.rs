@@ -154,3 +154,14 @@ fn the_records_keep_no_model_objects() {
     assert_eq!(child.records.len(), 2, "probe and prompt only: {:?}", child.records);
     assert!(!child.records.iter().any(|line| line.contains("get_state")));
 }
+
+#[test]
+fn tools_that_change_later_are_remarked_and_change_nothing() {
+    let mut child = Child::working();
+    child.says([probe(TOOLS)]);
+    assert!(child.driver.remarks().is_empty(), "the same ones again");
+    child.says([probe(r#"["read","bash","write"]"#)]);
+    assert_eq!(child.driver.remarks(), ["tools.changed"]);
+    assert_eq!(child.driver.reported().tools.as_deref().map(<[String]>::len), Some(2));
+    assert_eq!(child.driver.phase(), Phase::Working);
+}

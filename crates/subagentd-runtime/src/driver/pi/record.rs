@@ -11,8 +11,8 @@ use subagentd_core::outcome::Usage;
 /// What a record means here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A streamed piece of a message.
-    Delta,
+    /// A piece of a message, or what a tool has so far: it comes whole later.
+    Streamed,
     /// A response that holds model objects.
     VerificationResponse,
     Response,
@@ -20,6 +20,8 @@ pub(super) enum Kind {
     ToolStart,
     ToolEnd,
     AgentSettled,
+    CompactionStart,
+    CompactionEnd,
     UiRequest,
     /// A record without a meaning of its own.
     Other,
@@ -33,14 +35,6 @@ pub(super) struct Head<'a> {
     pub(super) word: Cow<'a, str>,
     #[serde(borrow, default)]
     command: Cow<'a, str>,
-    #[serde(rename = "assistantMessageEvent", borrow, default)]
-    update: Update<'a>,
-}
-
-#[derive(Default, Deserialize)]
-struct Update<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Cow<'a, str>,
 }
 
 impl<'a> Head<'a> {
@@ -57,7 +51,7 @@ impl<'a> Head<'a> {
 
     pub(super) fn kind(&self) -> Kind {
         match self.word.as_ref() {
-            "message_update" if self.update.kind.ends_with("_delta") => Kind::Delta,
+            "message_update" | "tool_execution_update" | "bash_execution_update" => Kind::Streamed,
             "response" => match self.command.as_ref() {
                 "get_state" | "get_available_models" => Kind::VerificationResponse,
                 _ => Kind::Response,
@@ -66,6 +60,8 @@ impl<'a> Head<'a> {
             "tool_execution_start" => Kind::ToolStart,
             "tool_execution_end" => Kind::ToolEnd,
             "agent_settled" => Kind::AgentSettled,
+            "compaction_start" => Kind::CompactionStart,
+            "compaction_end" => Kind::CompactionEnd,
             "extension_ui_request" => Kind::UiRequest,
             _ => Kind::Other,
         }
@@ -141,17 +137,18 @@ impl Models<'_> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct MessageEnd<'a> {
+struct MessageEnd<'a> {
     #[serde(borrow)]
     message: &'a RawValue,
 }
 
-/// A message of the model.
+/// A message of the conversation.
 #[derive(Deserialize)]
-pub(super) struct Assistant<'a> {
-    role: Cow<'a, str>,
-    #[serde(borrow, default, deserialize_with = "lenient")]
-    content: Option<Vec<&'a RawValue>>,
+pub(super) struct Message<'a> {
+    pub(super) role: Cow<'a, str>,
+    /// A text, or a list of blocks.
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
     #[serde(default, deserialize_with = "lenient")]
     usage: Option<WireUsage>,
     #[serde(rename = "stopReason", default, deserialize_with = "lenient")]
@@ -160,22 +157,28 @@ pub(super) struct Assistant<'a> {
     pub(super) error: Option<String>,
 }
 
-impl<'a> Assistant<'a> {
-    /// `None` for messages of other roles: the user's text is never the answer.
+impl<'a> Message<'a> {
+    /// The message of a `message_end`.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let end: MessageEnd<'a> = read(text)?;
-        let message: Self = read(end.message.get())?;
-        (message.role == "assistant").then_some(message)
+        read(end.message.get())
     }
 
     /// Its text blocks, joined. Thinking and tool calls are no text.
     pub(super) fn text(&self) -> String {
-        let blocks = self.content.iter().flatten();
+        let Some(content) = self.content else { return String::new() };
+        let blocks: Vec<&RawValue> = read(content.get()).unwrap_or_default();
         blocks
+            .into_iter()
             .filter_map(|raw| read::<Block>(raw.get()))
             .filter(|block| block.kind == "text")
             .map(|block| block.text)
             .collect()
+    }
+
+    /// The text of a user's message, which may stand there without a block. The model's text never does.
+    pub(super) fn user_text(&self) -> String {
+        self.content.and_then(|content| read::<String>(content.get())).unwrap_or_else(|| self.text())
     }
 
     pub(super) fn usage(&self) -> Usage {
@@ -227,6 +230,32 @@ impl WireUsage {
 /// The conversion saturates: a negative count is none.
 fn whole(number: Option<f64>) -> u64 {
     number.unwrap_or_default() as u64
+}
+
+#[derive(Deserialize)]
+pub(super) struct AgentSettled {
+    #[serde(default, deserialize_with = "lenient")]
+    pub(super) aborted: Option<bool>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CompactionEnd {
+    #[serde(default, deserialize_with = "lenient")]
+    result: Option<Summary>,
+}
+
+#[derive(Deserialize)]
+struct Summary {
+    #[serde(default, deserialize_with = "lenient")]
+    usage: Option<WireUsage>,
+}
+
+impl CompactionEnd {
+    /// What the summary cost; nothing when there is none.
+    pub(super) fn usage(&self) -> Usage {
+        let usage = self.result.as_ref().and_then(|summary| summary.usage.as_ref());
+        usage.map(WireUsage::usage).unwrap_or_default()
+    }
 }
 
 #[derive(Deserialize)]

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use subagentd_core::life::Reason;
 
-use super::Asked;
-use super::event::Settlement;
 use super::record::{Model, Models, State};
+use crate::driver::{Asked, Settlement};
 
 /// Key of the status line in which the probe publishes the active tools, as a JSON list of names.
 pub const TOOLS_STATUS: &str = "subagentd.tools";

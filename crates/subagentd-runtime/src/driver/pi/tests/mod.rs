@@ -3,6 +3,9 @@
 mod cancel;
 mod hostile;
 mod outcome;
+mod pause;
+mod recorded;
+mod steer;
 mod stream;
 mod verify;
 
@@ -11,6 +14,9 @@ use std::ffi::OsStr;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::driver::event::*;
+use crate::driver::{Asked, Dialect as _, Files, Phase};
+use crate::format::{Delivery, Receipt};
 
 pub(super) const TOOLS: &str = r#"["read","bash"]"#;
 
@@ -104,6 +110,25 @@ impl Child {
         self.listen();
     }
 
+    pub(super) fn paused(&mut self) {
+        self.driver.pause();
+        self.listen();
+    }
+
+    pub(super) fn told(&mut self, intent: u32, text: &str, delivery: Delivery) {
+        self.driver.steer(intent, text, delivery);
+        self.listen();
+    }
+
+    /// Every receipt in the order in which it came.
+    pub(super) fn receipts(&self) -> Vec<(u32, Receipt)> {
+        let receipt = |event: &Event| match event {
+            Event::Steered { intent, receipt } => Some((*intent, *receipt)),
+            _ => None,
+        };
+        self.events.iter().filter_map(receipt).collect()
+    }
+
     pub(super) fn closes(&mut self) {
         self.driver.end_of_output();
         self.listen();
@@ -154,23 +179,24 @@ fn the_command_line_has_the_flags_and_never_the_prompt() {
     let files = Files {
         session_dir: "/run/dir/session".into(),
         session_id: "abc".into(),
+        fork: Some("/run/dir/parent.jsonl".into()),
         instructions: Some("/run/dir/instructions.md".into()),
-        probe: Some("/run/dir/probe.ts".into()),
+        extension: Some("/run/dir/child.ts".into()),
     };
     let line = |asked: &Asked, files: &Files| {
-        let argv = Driver::argv(asked, files);
+        let argv = Driver::new(asked.clone()).argv(files);
         argv.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(
         line(&asked(), &files),
         "--mode rpc --provider offline --model search --thinking off --tools read,bash --session-dir /run/dir/session \
-         --session-id abc -e /run/dir/probe.ts --append-system-prompt /run/dir/instructions.md --no-approve \
+         --session-id abc --fork /run/dir/parent.jsonl -e /run/dir/child.ts --append-system-prompt /run/dir/instructions.md --no-approve \
          --no-extensions --no-skills --no-prompt-templates --no-themes"
     );
-    let bare = Files { instructions: None, probe: None, ..files };
+    let bare = Files { instructions: None, extension: None, fork: None, ..files };
     let without_tools = Asked { tools: Vec::new(), ..asked() };
     let argv = line(&without_tools, &bare);
     assert!(argv.contains(" --no-tools ") && !argv.contains("--tools "), "{argv}");
-    assert!(!argv.contains(" -e ") && !argv.contains("--append-system-prompt"), "{argv}");
-    assert!(!Driver::argv(&asked(), &bare).iter().any(|arg| arg == OsStr::new(&asked().prompt)));
+    assert!(!argv.contains(" -e ") && !argv.contains("--fork") && !argv.contains("--append-system-prompt"), "{argv}");
+    assert!(!Driver::new(asked()).argv(&bare).iter().any(|arg| arg == OsStr::new(&asked().prompt)));
 }

@@ -1,22 +1,8 @@
 //! The dialect's command line.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use super::Asked;
-
-/// Paths and names that the command line refers to.
-#[derive(Debug, Clone)]
-pub struct Files {
-    /// Where the child keeps its conversation.
-    pub session_dir: PathBuf,
-    /// Name of the conversation.
-    pub session_id: String,
-    /// Standing instructions. It must exist: the child takes a path that does not for literal text.
-    pub instructions: Option<PathBuf>,
-    /// The extension that publishes the active tools; without it a child of this dialect is refused.
-    pub probe: Option<PathBuf>,
-}
+use crate::driver::{Asked, Files};
 
 pub(super) fn argv(asked: &Asked, files: &Files) -> Vec<OsString> {
     let mut argv: Vec<OsString> = Vec::new();
@@ -30,8 +16,11 @@ pub(super) fn argv(asked: &Asked, files: &Files) -> Vec<OsString> {
     }
     pair("--session-dir", files.session_dir.as_os_str().into());
     pair("--session-id", files.session_id.as_str().into());
-    if let Some(probe) = &files.probe {
-        pair("-e", probe.as_os_str().into());
+    if let Some(fork) = &files.fork {
+        pair("--fork", fork.as_os_str().into());
+    }
+    if let Some(extension) = &files.extension {
+        pair("-e", extension.as_os_str().into());
     }
     if let Some(instructions) = &files.instructions {
         pair("--append-system-prompt", instructions.as_os_str().into());

@@ -165,3 +165,18 @@ fn nothing_that_a_child_wrote_shows_in_a_log() {
     let shown = format!("{:?} {record:?}", child.events);
     assert!(!shown.contains("PRIVATE"), "{shown}");
 }
+
+#[test]
+fn tools_and_summaries_that_asked_a_model_are_paid_for_too() {
+    let usage = |input: u64| json!({"input": input, "output": 1, "cost": {"total": 0.5}});
+    let mut child = Child::working();
+    child.says([
+        json!({"type": "message_end", "message": {"role": "toolResult", "content": [], "usage": usage(10)}}),
+        json!({"type": "compaction_end", "reason": "threshold", "result": {"summary": "s", "usage": usage(100)}}),
+        json!({"type": "compaction_end", "reason": "overflow", "errorMessage": "no", "aborted": false}),
+        json!({"type": "compaction_end", "result": "odd"}),
+        json!({"type": "message_end", "message": {"role": "user", "content": "x", "usage": usage(1000)}}),
+    ]);
+    assert_eq!(child.driver.totals().usage, Usage { input: 110, output: 2, cost: 1.0, ..Usage::default() });
+    assert_eq!(child.driver.totals().turns, 0);
+}

@@ -1,176 +1,24 @@
-//! The machine itself.
-
-use std::collections::{BTreeSet, VecDeque};
-use std::ffi::OsString;
+//! What the child's records mean to the machine.
 
 use serde_json::value::RawValue;
 use subagentd_core::life::Reason;
-use subagentd_core::outcome::Reported;
+use subagentd_core::outcome::Usage;
 
-use super::command::{Command, Commands};
-use super::event::{ARGS_BYTES, Event, Line, NAME_BYTES, Settlement, Totals};
-use super::frame::{Frame, Framer, LINE_BYTES};
-use super::record::{Assistant, Disposition, Head, Kind, Models, Response, State, ToolEnd, ToolStart, UiRequest, read};
-use super::settle::{Last, judge};
-use super::{Asked, Files, argv, repair, verify};
-
-/// Lines that are no records and still give an event each; of further ones only the bytes are counted
-/// ([`Totals::noise_bytes`]).
-pub const NOISE_EVENTS: usize = 32;
-
-/// How far a child has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Model, thinking level and tools are being checked; nothing was asked of the child yet.
-    Verifying,
-    /// The prompt was handed over, its acceptance has not come.
-    Prompting,
-    /// The child works.
-    Working,
-    /// The settlement was given. Further bytes are still read, further dialogs still cancelled.
-    Settled,
-}
-
-/// Drives one child from its first byte to its settlement.
-///
-/// One call of [`Driver::feed`] queues at most three events for each line in it, and nothing leaves the queue but through
-/// [`Driver::next_event`]: whoever empties it after each call bounds it by the size of one read.
-pub struct Driver {
-    asked: Asked,
-    phase: Phase,
-    cancelled: bool,
-    ended: bool,
-    frames: Framer,
-    commands: Commands,
-    events: VecDeque<Event>,
-    reported: Reported,
-    tools: Option<Vec<String>>,
-    last: Option<Last>,
-    tools_started: u64,
-    noise_lines: usize,
-    totals: Totals,
-    remarks: BTreeSet<&'static str>,
-}
+use super::command::Command;
+use super::machine::{Driver, NOISE_EVENTS};
+use super::record::{
+    AgentSettled, CompactionEnd, Disposition, Head, Kind, Message, Models, Response, State, ToolEnd, ToolStart,
+    UiRequest, read,
+};
+use super::settle::Last;
+use super::{repair, verify};
+use crate::driver::event::{ARGS_BYTES, Event, Line, NAME_BYTES, Settlement};
+use crate::driver::frame::Frame;
+use crate::driver::{Phase, Stop};
+use crate::format::Receipt;
 
 impl Driver {
-    /// A driver whose first command is ready to be written.
-    #[must_use]
-    pub fn new(asked: Asked) -> Self {
-        let mut commands = Commands::default();
-        commands.send(Command::GetState);
-        Self {
-            asked,
-            phase: Phase::Verifying,
-            cancelled: false,
-            ended: false,
-            frames: Framer::new(LINE_BYTES),
-            commands,
-            events: VecDeque::new(),
-            reported: Reported::default(),
-            tools: None,
-            last: None,
-            tools_started: 0,
-            noise_lines: 0,
-            totals: Totals::default(),
-            remarks: BTreeSet::new(),
-        }
-    }
-
-    /// The arguments of the child program. The prompt is never among them.
-    #[must_use]
-    pub fn argv(asked: &Asked, files: &Files) -> Vec<OsString> {
-        argv::argv(asked, files)
-    }
-
-    /// Takes bytes of the child's standard output, cut anywhere.
-    pub fn feed(&mut self, bytes: &[u8]) {
-        if self.ended {
-            return;
-        }
-        let mut frames = std::mem::replace(&mut self.frames, Framer::new(LINE_BYTES));
-        frames.feed(bytes, |frame| self.frame(&frame));
-        self.frames = frames;
-    }
-
-    /// Says that standard output ended.
-    pub fn end_of_output(&mut self) {
-        if self.ended {
-            return;
-        }
-        let mut frames = std::mem::replace(&mut self.frames, Framer::new(LINE_BYTES));
-        frames.end(|frame| self.frame(&frame));
-        self.ended = true;
-        self.commands.forget();
-        if self.phase != Phase::Settled {
-            self.events.push_back(Event::EndOfOutput);
-        }
-    }
-
-    /// Bytes that wait for the child's standard input.
-    #[must_use]
-    pub fn output(&self) -> &[u8] {
-        self.commands.output()
-    }
-
-    /// Says that so many bytes of [`Driver::output`] were written.
-    pub fn wrote(&mut self, bytes: usize) {
-        self.commands.wrote(bytes);
-    }
-
-    /// The next thing that happened.
-    pub fn next_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
-    }
-
-    /// Ends the child's work politely: its queue is cleared, then it is told to abort. Dialogs were all cancelled when
-    /// they came, so none can hold the abort up. Before the prompt there is nothing to abort: the child settles at once.
-    /// While the prompt's acceptance is awaited the cancel waits, too; how long is the owner's to limit.
-    pub fn cancel(&mut self) {
-        if self.ended || self.cancelled || self.phase == Phase::Settled {
-            return;
-        }
-        self.cancelled = true;
-        match self.phase {
-            Phase::Verifying => self.settle(Settlement::without_answer(Reason::Cancelled, None)),
-            Phase::Working => self.commands.send(Command::ClearQueue),
-            Phase::Prompting | Phase::Settled => {}
-        }
-    }
-
-    /// How far the child has come.
-    #[must_use]
-    pub const fn phase(&self) -> Phase {
-        self.phase
-    }
-
-    /// What the child said of itself so far.
-    #[must_use]
-    pub const fn reported(&self) -> &Reported {
-        &self.reported
-    }
-
-    /// Sums so far.
-    #[must_use]
-    pub const fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    /// Text of the last message while no settlement has taken it: what is left of a child that ended too early, never a
-    /// complete answer.
-    #[must_use]
-    pub fn last_text(&self) -> Option<&str> {
-        let text = self.last.as_ref()?.text.as_str();
-        (!text.trim().is_empty()).then_some(text)
-    }
-
-    /// Stable codes of what was odd on the way: `dialog.cancelled`, `dialog.unanswered`, `line.too-long`,
-    /// `output.noise`, `cancel.refused`.
-    #[must_use]
-    pub fn remarks(&self) -> Vec<String> {
-        self.remarks.iter().copied().map(str::to_owned).collect()
-    }
-
-    fn frame(&mut self, frame: &Frame<'_>) {
+    pub(super) fn frame(&mut self, frame: &Frame<'_>) {
         match frame {
             Frame::Line([]) => {}
             Frame::Line(line) => match Head::of(line) {
@@ -195,7 +43,7 @@ impl Driver {
 
     fn record(&mut self, head: &Head<'_>, line: &[u8]) {
         let kind = head.kind();
-        if kind == Kind::Delta {
+        if kind == Kind::Streamed {
             self.events.push_back(Event::Activity);
             return;
         }
@@ -214,11 +62,16 @@ impl Driver {
             Kind::MessageEnd => self.message_end(&text),
             Kind::ToolStart => self.tool_start(&text),
             Kind::ToolEnd => self.tool_end(&text),
-            Kind::AgentSettled => self.agent_settled(),
+            Kind::AgentSettled => {
+                let aborted = read::<AgentSettled>(&text).and_then(|settled| settled.aborted);
+                self.agent_settled(aborted.unwrap_or(false));
+            }
+            Kind::CompactionStart => self.compacting = true,
+            Kind::CompactionEnd => self.compaction_end(&text),
             Kind::UiRequest => self.ui_request(&text),
-            Kind::Delta | Kind::Other => {}
+            Kind::Streamed | Kind::Other => {}
         }
-        if self.events.len() == before {
+        if !self.events.iter().skip(before).any(Event::is_sign_of_life) {
             self.events.push_back(Event::Activity);
         }
     }
@@ -239,6 +92,7 @@ impl Driver {
             Command::GetState => self.state(&response),
             Command::GetAvailableModels => self.available_models(&response),
             Command::Prompt => self.prompt_answered(&response, refused),
+            Command::Steer(intent) => self.steer_answered(intent, &response, refused),
             Command::ClearQueue => {
                 self.remark_refused_cancel(refused);
                 self.commands.send(Command::Abort);
@@ -247,7 +101,7 @@ impl Driver {
                 self.remark_refused_cancel(refused);
                 // The child answers an abort when it is idle. One that has not settled by then never will.
                 if !refused {
-                    self.agent_settled();
+                    self.agent_settled(true);
                 }
             }
         }
@@ -283,29 +137,58 @@ impl Driver {
     }
 
     fn prompt_answered(&mut self, response: &Response<'_>, refused: bool) {
-        let disposition = response.data::<Disposition>().and_then(|data| data.disposition);
         let error = if refused {
             format!("the child refused the prompt: {}", said(response))
-        } else if disposition.as_deref() == Some("handled") {
+        } else if disposition(response).as_deref() == Some("handled") {
             // No work follows, and so no settlement either.
             "an extension of the child took the prompt for a command; no work was started".to_owned()
         } else {
             self.events.push_back(Event::Prompted);
             self.phase = Phase::Working;
-            if self.cancelled {
-                self.commands.send(Command::ClearQueue);
-            }
+            self.go_on();
             return;
         };
-        let settlement = match self.cancelled {
-            true => Settlement::without_answer(Reason::Cancelled, None),
-            false => Settlement::without_answer(Reason::PromptRefused, Some(&error)),
+        let settlement = match self.stop {
+            Some(Stop::Cancel) => Settlement::without_answer(Reason::Cancelled, None),
+            Some(Stop::Pause) => Settlement::without_answer(Reason::Paused, None),
+            None => Settlement::without_answer(Reason::PromptRefused, Some(&error)),
         };
         self.settle(settlement);
     }
 
+    fn steer_answered(&mut self, intent: u32, response: &Response<'_>, refused: bool) {
+        let disposition = disposition(response);
+        if refused && self.compacting && self.steers.put_off(intent) {
+            self.held = true;
+        } else if refused || disposition.as_deref() == Some("handled") {
+            self.remarks.insert(if refused { "steer.refused" } else { "steer.handled" });
+            if self.steers.undelivered(intent) {
+                self.tell(intent, Receipt::Undelivered);
+            }
+        } else {
+            if disposition.as_deref() == Some("started") {
+                // A run of its own, with a settlement of its own.
+                self.idle = None;
+            }
+            if self.steers.accepted(intent) {
+                self.tell(intent, Receipt::Accepted);
+            }
+        }
+        self.go_on();
+    }
+
     fn message_end(&mut self, text: &str) {
-        let Some(message) = Assistant::read(text) else { return };
+        let Some(message) = Message::read(text) else { return };
+        match message.role.as_ref() {
+            "assistant" => self.assistant(message),
+            "user" => self.user(&message),
+            // A tool may have asked a model, too.
+            "toolResult" => self.spent(&message.usage()),
+            _ => {}
+        }
+    }
+
+    fn assistant(&mut self, message: Message<'_>) {
         let usage = message.usage();
         let stop = clipped(message.stop.as_deref().unwrap_or_default(), NAME_BYTES).to_owned();
         // What comes before the acceptance of the prompt belongs to somebody else's work.
@@ -313,13 +196,45 @@ impl Driver {
             self.last = Some(Last { stop: stop.clone(), text: message.text(), error: message.error });
         }
         self.totals.turns += 1;
+        self.spent(&usage);
+        self.events.push_back(Event::Message { usage, stop });
+    }
+
+    fn user(&mut self, message: &Message<'_>) {
+        if self.phase != Phase::Working {
+            return;
+        }
+        // The first one is the prompt, whose text a steer may repeat.
+        if !std::mem::replace(&mut self.prompt_heard, true) {
+            return;
+        }
+        if self.steers.any_open()
+            && let Some(intent) = self.steers.heard(&message.user_text())
+        {
+            self.tell(intent, Receipt::Delivered);
+        }
+    }
+
+    fn spent(&mut self, usage: &Usage) {
         let sum = &mut self.totals.usage;
         sum.input = sum.input.saturating_add(usage.input);
         sum.output = sum.output.saturating_add(usage.output);
         sum.cache_read = sum.cache_read.saturating_add(usage.cache_read);
         sum.cache_write = sum.cache_write.saturating_add(usage.cache_write);
         sum.cost += usage.cost;
-        self.events.push_back(Event::Message { usage, stop });
+    }
+
+    fn compaction_end(&mut self, text: &str) {
+        if let Some(end) = read::<CompactionEnd>(text) {
+            self.spent(&end.usage());
+        }
+        self.release_steers();
+    }
+
+    fn release_steers(&mut self) {
+        self.compacting = false;
+        self.held = false;
+        self.go_on();
     }
 
     fn tool_start(&mut self, text: &str) {
@@ -351,21 +266,18 @@ impl Driver {
     }
 
     /// The end of one agent run is never the end of the work: retries, compaction and queued text may follow.
-    fn agent_settled(&mut self) {
+    fn agent_settled(&mut self, aborted: bool) {
         if self.phase == Phase::Working {
-            let settlement = judge(self.last.take(), self.cancelled);
-            self.settle(settlement);
+            self.idle = Some(aborted);
+            self.release_steers();
         }
     }
 
     fn ui_request(&mut self, text: &str) {
         let Some(request) = read::<UiRequest>(text) else { return };
         match request.method.as_deref() {
-            Some("setStatus")
-                if self.phase == Phase::Verifying && request.status_key.as_deref() == Some(verify::TOOLS_STATUS) =>
-            {
-                self.tools = request.status_text.as_deref().and_then(read);
-                self.reported.tools = self.tools.as_deref().map(verify::reported_tools);
+            Some("setStatus") if request.status_key.as_deref() == Some(verify::TOOLS_STATUS) => {
+                self.published_tools(request.status_text.as_deref().and_then(read));
             }
             Some("select" | "confirm" | "input" | "editor") => {
                 let answered = self.commands.cancel_dialog(request.id.as_deref().unwrap_or_default());
@@ -378,18 +290,25 @@ impl Driver {
         }
     }
 
+    /// What counts is what the child has before its prompt; of later changes it is only said that there were some.
+    fn published_tools(&mut self, tools: Option<Vec<String>>) {
+        if self.phase == Phase::Verifying {
+            self.tools = tools;
+            self.reported.tools = self.tools.as_deref().map(verify::reported_tools);
+        } else if tools != self.tools {
+            self.remarks.insert("tools.changed");
+        }
+    }
+
     fn remark_refused_cancel(&mut self, refused: bool) {
         if refused {
             self.remarks.insert("cancel.refused");
         }
     }
+}
 
-    fn settle(&mut self, settlement: Settlement) {
-        self.phase = Phase::Settled;
-        self.commands.forget();
-        self.asked.prompt = String::new();
-        self.events.push_back(Event::Settled(settlement));
-    }
+fn disposition(response: &Response<'_>) -> Option<String> {
+    response.data::<Disposition>().and_then(|data| data.disposition)
 }
 
 fn said(response: &Response<'_>) -> String {

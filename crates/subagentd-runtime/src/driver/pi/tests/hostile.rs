@@ -49,7 +49,7 @@ fn unknown_types_fields_and_shapes_are_signs_of_life() {
         r#"{"type":"message_end"}"#,
         r#"{"type":"message_end","message":null}"#,
         r#"{"type":"message_end","message":{"role":7}}"#,
-        r#"{"type":"message_update","assistantMessageEvent":"text_delta"}"#,
+        r#"{"type":["message_update"],"assistantMessageEvent":"text_delta"}"#,
         r#"{"type":"response"}"#,
         r#"{"type":"response","id":5,"success":"yes","data":[]}"#,
         r#"{"type":"extension_ui_request"}"#,
@@ -71,11 +71,22 @@ fn unknown_types_fields_and_shapes_are_signs_of_life() {
 }
 
 #[test]
-fn deltas_are_signs_of_life_and_not_kept() {
-    for kind in ["text_delta", "thinking_delta", "toolcall_delta"] {
+fn what_is_streamed_is_a_sign_of_life_and_not_kept() {
+    let delta = |kind: &str| {
+        json!({"usage": {"type": "x"}, "type": "message_update",
+                                    "assistantMessageEvent": {"delta": "\"agent_settled\"", "type": kind}})
+    };
+    let lines = [
+        delta("text_delta"),
+        delta("thinking_delta"),
+        delta("toolcall_delta"),
+        delta("text_end"),
+        json!({"type": "tool_execution_update", "toolCallId": "c", "partialResult": {"content": "x".repeat(1_000_000)}}),
+        json!({"type": "bash_execution_update", "delta": "x"}),
+    ];
+    for line in lines {
+        let kind = line["type"].clone();
         let mut driver = Child::working().driver;
-        let line = json!({"usage": {"type": "x"}, "type": "message_update",
-                          "assistantMessageEvent": {"delta": "\"agent_settled\"", "type": kind}});
         driver.feed(format!("{line}\n").as_bytes());
         assert_eq!(driver.next_event(), Some(Event::Activity));
         assert_eq!(driver.next_event(), None, "{kind}");

@@ -3,7 +3,7 @@
 use subagentd_core::life::Reason;
 use subagentd_core::outcome::error_line;
 
-use super::event::Settlement;
+use crate::driver::{Settlement, Stop};
 
 /// The last message of the model.
 pub(super) struct Last {
@@ -12,14 +12,37 @@ pub(super) struct Last {
     pub(super) error: Option<String>,
 }
 
+/// Under which circumstances a child settled.
+pub(super) struct Circumstances {
+    /// What it was asked to do.
+    pub(super) asked: Option<Stop>,
+    /// Whether it says that an abort ended it.
+    pub(super) aborted: bool,
+    /// Whether it was told something that it has not heard.
+    pub(super) open_steers: bool,
+}
+
 /// Judges a settled child. Only a text that the model ended of its own will is complete. After a tool call that ended the
 /// run the text is a remark on the way, not the answer: it is kept, incomplete, under `answer.missing`.
-pub(super) fn judge(last: Option<Last>, cancelled: bool) -> Settlement {
+pub(super) fn judge(last: Option<Last>, circumstances: &Circumstances) -> Settlement {
+    match circumstances.asked {
+        None => verdict(last),
+        Some(Stop::Cancel) => Settlement { reason: Reason::Cancelled, error: None, ..verdict(last) },
+        Some(Stop::Pause) if came_first(last.as_ref(), circumstances) => verdict(last),
+        Some(Stop::Pause) => Settlement::without_answer(Reason::Paused, None),
+    }
+}
+
+/// Whether the child's own end came before the pause. What it has not heard is work that is left: then it is paused.
+fn came_first(last: Option<&Last>, circumstances: &Circumstances) -> bool {
+    let answered = last.is_some_and(|last| last.stop == "stop" && !last.text.trim().is_empty());
+    let aborted = circumstances.aborted || last.is_some_and(|last| last.stop == "aborted");
+    !circumstances.open_steers && (answered || !aborted)
+}
+
+fn verdict(last: Option<Last>) -> Settlement {
     let Some(last) = last else {
-        return match cancelled {
-            true => Settlement::without_answer(Reason::Cancelled, None),
-            false => Settlement::without_answer(Reason::AnswerMissing, Some("the child settled without any message")),
-        };
+        return Settlement::without_answer(Reason::AnswerMissing, Some("the child settled without any message"));
     };
     let answer = (!last.text.trim().is_empty()).then_some(last.text);
     let (reason, error) = match last.stop.as_str() {
@@ -39,9 +62,5 @@ pub(super) fn judge(last: Option<Last>, cancelled: bool) -> Settlement {
         ),
     };
     let complete = reason == Reason::Completed;
-    let (reason, error) = match cancelled {
-        true => (Reason::Cancelled, None),
-        false => (reason, error.as_deref().map(error_line)),
-    };
-    Settlement { reason, error, answer, complete }
+    Settlement { reason, error: error.as_deref().map(error_line), answer, complete }
 }
