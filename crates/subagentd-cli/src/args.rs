@@ -40,6 +40,15 @@ pub(crate) enum Command {
     /// Wait for a run's end; the exit code tells how it ended
     #[command(after_help = help::WAIT)]
     Wait(Wait),
+    /// Tell a run something while it works or waits
+    #[command(after_help = help::STEER)]
+    Steer(Steer),
+    /// Let a run settle where it is, to go on later
+    #[command(after_help = help::PAUSE)]
+    Pause(Named),
+    /// Go on with a run that is paused or has ended, and wait
+    #[command(after_help = help::RESUME)]
+    Resume(Resume),
     /// End a run, with everything it started
     #[command(after_help = help::CANCEL)]
     Cancel(Named),
@@ -52,6 +61,9 @@ pub(crate) enum Command {
     /// Show the agents and runtimes that can be used
     #[command(after_help = help::AGENTS)]
     Agents,
+    /// Show the models that can be named, by runtime
+    #[command(after_help = help::MODELS)]
+    Models(Models),
     /// Show who holds which workspace, or give one up
     #[command(after_help = help::LEASE)]
     Lease {
@@ -75,7 +87,7 @@ pub(crate) struct Run {
     /// Return as soon as the run is accepted
     #[arg(long)]
     pub(crate) detach: bool,
-    /// Exact model, as PROVIDER/ID
+    /// Exact model, as PROVIDER/ID; see `models`
     #[arg(long, value_name = "P/ID")]
     pub(crate) model: Option<String>,
     /// off, minimal, low, medium, high, xhigh or max
@@ -132,6 +144,39 @@ pub(crate) struct Wait {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Steer {
+    /// The run's id, or a unique ending of it
+    #[arg(value_parser = run_name)]
+    pub(crate) run: String,
+    /// What to say, in quotes; `-` or none reads it from standard input
+    pub(crate) text: Option<String>,
+    /// Say it when the run would otherwise be done
+    #[arg(long)]
+    pub(crate) after: bool,
+    /// Which child of the run, from 0
+    #[arg(long, value_name = "I")]
+    pub(crate) child: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The run's id, or a unique ending of it
+    #[arg(value_parser = run_name)]
+    pub(crate) run: String,
+    /// What to say, in quotes; `-` reads it from standard input
+    pub(crate) text: Option<String>,
+    /// Make a run of another owner yours
+    #[arg(long)]
+    pub(crate) take_over: bool,
+    /// Return as soon as it is accepted
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Which child of the run, from 0
+    #[arg(long, value_name = "I")]
+    pub(crate) child: Option<u32>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Answer {
     /// The run's id, or a unique ending of it
     #[arg(value_parser = run_name)]
@@ -170,6 +215,16 @@ pub(crate) struct Ack {
     /// All there are
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Models {
+    /// Only of this runtime
+    #[arg(long)]
+    pub(crate) runtime: Option<String>,
+    /// Ask the runtimes again, whatever is known
+    #[arg(long)]
+    pub(crate) refresh: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -269,6 +324,11 @@ mod tests {
             &["show", "my-run"],
             &["list", "--limit", "0"],
             &["list", "--state", "done"],
+            &["steer"],
+            &["steer", "use the new API"],
+            &["steer", "1a2b3c4d", "two", "texts"],
+            &["pause", "1a2b3c4d", "now"],
+            &["resume", "1a2b3c4d", "--child", "first"],
             &["inbox", "ack"],
             &["inbox", "ack", "1", "--all"],
             &["inbox", "ack", "1a2b3c4d"],
@@ -290,12 +350,20 @@ mod tests {
             &["--json", "list", "--all", "--state", "queued,running"],
             &["show", "1A2B3C"],
             &["wait", "01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d", "--timeout", "0"],
+            &["steer", "1a2b3c4d"],
+            &["steer", "1a2b3c4d", "-"],
+            &["steer", "1a2b3c4d", "use the new API", "--after", "--child", "1"],
+            &["steer", "1a2b3c4d", "--", "-x is a flag"],
+            &["pause", "1a2b3c4d"],
+            &["resume", "1a2b3c4d"],
+            &["resume", "1a2b3c4d", "now the tests", "--take-over", "--detach", "--child", "0"],
             &["result", "1a2b3c4d", "--child", "1", "--path"],
             &["inbox"],
             &["inbox", "--all"],
             &["inbox", "ack", "3", "4"],
             &["inbox", "ack", "--all", "--owner", "cli:other"],
             &["daemon", "status"],
+            &["models", "--runtime", "pi", "--refresh", "--json"],
             &["lease", "list"],
             &["lease", "release", "1a2b3c4d"],
         ];

@@ -123,6 +123,11 @@ impl<'a> Daemon<'a> {
         &self.owner
     }
 
+    /// Whether notices can be marked as seen.
+    pub(crate) fn may_acknowledge(&self) -> bool {
+        !self.inside_run
+    }
+
     async fn greet(client: Client, caller: &'a Caller) -> Result<Self, Failure> {
         let owner = caller.owner();
         let hello = client.hello(&owner, env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
@@ -168,7 +173,7 @@ impl<'a> Daemon<'a> {
 
     /// Marks a notice as seen. What it was about has been shown already, so a failure is only a warning.
     pub(crate) async fn acknowledge(&self, notice: NoticeRef, screen: &Screen) {
-        if notice.acknowledged || self.inside_run {
+        if notice.acknowledged || !self.may_acknowledge() {
             return;
         }
         let params = AckParams { up_to: None, seqs: vec![notice.seq] };

@@ -1,4 +1,4 @@
-//! What the launching shell states about itself: variables, umask, directory, user.
+//! What the launching shell states about itself: variables, umask, limits, directory, user.
 //!
 //! The daemon decides which variables a child gets; everything is handed over here.
 
@@ -8,15 +8,39 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::process::{Resource, getrlimit};
 use subagentd_proto::run::CapturedEnvironment;
 
 use crate::failure::{Failure, usage};
+
+/// The resource limits that a shell user sets, by the names of the wire. Real-time and System V ones are left to the
+/// daemon.
+const LIMITS: [(&str, Resource); 9] = [
+    ("as", Resource::As),
+    ("core", Resource::Core),
+    ("cpu", Resource::Cpu),
+    ("data", Resource::Data),
+    ("fsize", Resource::Fsize),
+    ("memlock", Resource::Memlock),
+    ("nofile", Resource::Nofile),
+    ("nproc", Resource::Nproc),
+    ("stack", Resource::Stack),
+];
+/// No limit, as a number: the kernel's own word for it. It is said and not left out, since what is left out stays as
+/// the daemon has it, and that may be less.
+const UNLIMITED: u64 = u64::MAX;
 
 /// The environment of this process.
 pub(crate) fn capture() -> CapturedEnvironment {
     let (variables, omitted) = split(std::env::vars_os());
     let umask = fs::read_to_string("/proc/self/status").ok().and_then(|status| umask(&status));
-    CapturedEnvironment { variables, omitted, umask }
+    CapturedEnvironment { variables, omitted, umask, limits: limits() }
+}
+
+/// The soft limits: what a program started here would find.
+fn limits() -> BTreeMap<String, u64> {
+    let soft = |resource| getrlimit(resource).current.unwrap_or(UNLIMITED);
+    LIMITS.into_iter().map(|(name, resource)| (name.to_owned(), soft(resource))).collect()
 }
 
 /// Variables that are text, and the names of the others.
@@ -113,6 +137,28 @@ mod tests {
         assert_eq!(umask("Name:\tcat\nUmask:\t0027\nState:\tR\n"), Some(0o27));
         assert_eq!(umask("Name:\tcat\n"), None);
         assert!(capture().umask.is_some(), "this kernel reports it");
+    }
+
+    #[test]
+    fn limits_are_those_that_the_kernel_reports() {
+        let report = fs::read_to_string("/proc/self/limits").unwrap();
+        let rows = [
+            ("as", "Max address space"),
+            ("core", "Max core file size"),
+            ("cpu", "Max cpu time"),
+            ("data", "Max data size"),
+            ("fsize", "Max file size"),
+            ("memlock", "Max locked memory"),
+            ("nofile", "Max open files"),
+            ("nproc", "Max processes"),
+            ("stack", "Max stack size"),
+        ];
+        let wanted = rows.map(|(name, title)| {
+            let row = report.lines().find_map(|line| line.strip_prefix(title)).unwrap();
+            let soft = row.split_whitespace().next().unwrap();
+            (name.to_owned(), if soft == "unlimited" { u64::MAX } else { soft.parse().unwrap() })
+        });
+        assert_eq!(limits(), BTreeMap::from(wanted), "{report}");
     }
 
     #[test]

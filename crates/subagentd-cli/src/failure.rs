@@ -108,15 +108,20 @@ impl From<Fault> for Failure {
 }
 
 /// What clients of the socket call, as this program's commands.
-const CALLS: [(&str, &str); 4] = [
+const CALLS: [(&str, &str); 9] = [
     ("`run/list`", "`subagentd-cli list`"),
     ("`run/wait`", "`subagentd-cli wait RUN`"),
     ("`run/get`", "`subagentd-cli show RUN`"),
+    ("`run/steer`", "`subagentd-cli steer RUN`"),
+    ("`run/resume`", "`subagentd-cli resume RUN`"),
+    ("`lease/list`", "`subagentd-cli lease list`"),
+    ("`lease/release`", "`subagentd-cli lease release RUN`"),
+    ("`takeover: true`", "`--take-over`"),
     ("`agent/catalog`", "`subagentd-cli agents`"),
 ];
 
 /// The daemon's sentence, which is written for all clients, in the words of this one.
-fn for_people(message: &str) -> String {
+pub(crate) fn for_people(message: &str) -> String {
     CALLS.iter().fold(message.to_owned(), |message, (call, command)| message.replace(call, command))
 }
 

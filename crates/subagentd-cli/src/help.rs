@@ -3,6 +3,7 @@
 pub(crate) const PROGRAM: &str = "\
 Examples:
   subagentd-cli agents                      see which agents there are
+  subagentd-cli models                      see which models they can use
   subagentd-cli run explore \"where are stale sockets removed?\"
                                             wait, then see where the answer is
   subagentd-cli result 1a2b3c4d | less      read the answer
@@ -10,6 +11,10 @@ Examples:
                                             hand over work and go on
   subagentd-cli list                        see what works, waits or needs you
   subagentd-cli wait 1a2b3c4d --timeout 5m  wait again, or elsewhere
+  subagentd-cli steer 1a2b3c4d \"skip the tests\"
+                                            tell it something while it works
+  subagentd-cli pause 1a2b3c4d              let it settle, to go on later
+  subagentd-cli resume 1a2b3c4d             go on with it
   subagentd-cli cancel 1a2b3c4d             end a run
 
 RUN is a run's id or any unique ending of at least 6 hex digits; lists show 8.
@@ -32,9 +37,9 @@ change. Ctrl-C ends the waiting, never the run. What the exit code tells is in
 (LaunchResponse).";
 
 pub(crate) const LIST: &str = "\
-Without an option: what of yours ended badly and was not seen yet, what works,
-what waits and for what, and the newest of what is done. Other owners' runs are
-there too, but what needs them is theirs to see.
+Without an option: what of yours ended badly and was not seen yet, what is
+paused, what works, what waits and for what, and the newest of what is done.
+Other owners' runs are there too, but what needs them is theirs to see.
 States: queued, starting, running, paused, succeeded, failed, cancelled,
 timed_out, budget_exhausted, interrupted, rejected.
 
@@ -61,8 +66,46 @@ Examples:
 
 A terminal shows how far the run is; a pipe gets a line for each change. Ctrl-C
 ends the waiting, never the run. What the exit code tells is in
-`subagentd-cli --help`; 11 means that the time is up.
+`subagentd-cli --help`; 11 means that the time is up or that it is paused.
 --json: the reply of run/wait (WaitResponse).";
+
+pub(crate) const STEER: &str = "\
+Examples:
+  subagentd-cli steer 1a2b3c4d \"the new API is in src/v2\"
+  subagentd-cli steer 1a2b3c4d --after \"then run the tests\"
+  git diff | subagentd-cli steer 1a2b3c4d
+  subagentd-cli steer 1a2b3c4d -- \"--fast is gone, use --quick\"
+
+It is heard after the tool calls under way; with --after, when the run would
+otherwise be done. A run that waits or is paused hears it when it goes on; one
+that has ended is told more by `resume`. `show` tells what was heard since.
+At most 64 KiB. The exit code is 1 when it ended without hearing it.
+--json: the reply of run/steer (SteerResponse).";
+
+pub(crate) const PAUSE: &str = "\
+Examples:
+  subagentd-cli pause 1a2b3c4d
+  subagentd-cli pause 1a2b3c4d && subagentd-cli wait 1a2b3c4d
+
+It returns when the wish is stored; the run settles where it is, and then holds
+neither a place nor its directory. `wait` ends with exit code 11 once it is
+paused, `resume` goes on with it.
+--json: the reply of run/pause (PauseResponse).";
+
+pub(crate) const RESUME: &str = "\
+Examples:
+  subagentd-cli resume 1a2b3c4d
+  subagentd-cli resume 1a2b3c4d \"the key is set now, try again\"
+  subagentd-cli resume 1a2b3c4d --detach - < review.md
+  subagentd-cli resume 1a2b3c4d --take-over
+
+It goes on in its conversation, with its agent, model, tools and directory, and
+with the environment of this shell. One that is paused or was interrupted can
+just go on; one that has ended needs to be told what to do now.
+It waits like `run`: Ctrl-C ends the waiting, never the run, and the exit code
+tells how it ended.
+--json: the reply of run/wait (WaitResponse); with --detach that of run/resume
+(ResumeResponse).";
 
 pub(crate) const CANCEL: &str = "\
 Examples:
@@ -101,6 +144,17 @@ pub(crate) const AGENTS: &str = "\
 Agents that may write wait for each other in one directory; those that only read
 do not.
 --json: the reply of agent/catalog (CatalogResponse).";
+
+pub(crate) const MODELS: &str = "\
+A runtime is looked for with the variables of this shell: its PATH, home and
+keys. What it can run is asked once, and again when one of its files changed.
+
+Examples:
+  subagentd-cli models
+  subagentd-cli models --runtime pi --refresh
+  subagentd-cli run explore --model acme/large-2 --thinking high \"…\"
+
+--json: the reply of model/list (ListResponse).";
 
 pub(crate) const LEASE: &str = "\
 A run that may write holds its workspace until its last process is gone.

@@ -3,7 +3,7 @@
 use crate::render::fit;
 
 /// Stands before the first one, so that the block is told from what is above it.
-const MARK: &str = "Next:";
+pub(crate) const MARK: &str = "Next:";
 
 /// Commands with what they do, aligned. Written by hand into code, so their number is small.
 #[derive(Debug, Default)]

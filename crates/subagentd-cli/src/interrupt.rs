@@ -1,5 +1,7 @@
 //! Ctrl-C while waiting: the wait ends, never the run.
 
+use std::time::Duration;
+
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::exit::Exit;
@@ -7,6 +9,9 @@ use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
 use crate::output;
 use crate::render::words;
+
+/// How long Ctrl-C waits for the reply to what is already on its way, so that it can be told what became of it.
+const REPLY_WITHIN: Duration = Duration::from_secs(2);
 
 /// Ctrl-C, from here on.
 #[derive(Debug)]
@@ -37,6 +42,28 @@ impl Interrupt {
         tokio::select! {
             done = work => done,
             () = self.pressed() => Err(goes_on(run)),
+        }
+    }
+
+    /// The reply to a call that puts a run to work. Ctrl-C does not take back what was sent, so it waits a moment for
+    /// the run's name; without it, `unknown` is told.
+    pub(crate) async fn reply<T>(
+        &mut self,
+        call: impl Future<Output = Result<T, Failure>>,
+        run: impl Fn(&T) -> &str,
+        unknown: impl Fn() -> Problem,
+    ) -> Result<T, Failure> {
+        tokio::pin!(call);
+        tokio::select! {
+            reply = &mut call => return reply,
+            () = self.pressed() => {}
+        }
+        tokio::select! {
+            // The reply wins when both are there: the run can then be named.
+            biased;
+            reply = &mut call => Err(goes_on(run(&reply?))),
+            () = self.pressed() => Err(unknown().into()),
+            () = tokio::time::sleep(REPLY_WITHIN) => Err(unknown().into()),
         }
     }
 }

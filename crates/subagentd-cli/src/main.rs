@@ -11,6 +11,7 @@ mod exit;
 mod failure;
 mod help;
 mod hints;
+mod input;
 mod interrupt;
 mod leftovers;
 mod output;

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
-use crate::hints::Hints;
+use crate::hints::{self, Hints};
 use crate::render::fit;
 
 /// Columns when standard output is no terminal.
@@ -104,12 +104,13 @@ pub(crate) fn live_width() -> u16 {
     columns(io::stderr()).unwrap_or(PLAIN_WIDTH)
 }
 
-/// Broken at spaces where a terminal would break inside a word. Lines that begin with a space are aligned already.
+/// Broken at spaces where a terminal would break inside a word. Lines that begin with a space are aligned already, and
+/// a command to copy has to stay in one piece.
 fn fitted(text: &str) -> String {
     let Some(columns) = columns(io::stderr()) else { return text.to_owned() };
-    let lines = text
-        .lines()
-        .flat_map(|line| if line.starts_with(' ') { vec![line.to_owned()] } else { fit::wrap(line, columns.into()) });
+    let whole = |line: &str| line.starts_with(' ') || line.starts_with(hints::MARK);
+    let lines =
+        text.lines().flat_map(|line| if whole(line) { vec![line.to_owned()] } else { fit::wrap(line, columns.into()) });
     lines.collect::<Vec<_>>().join("\n")
 }
 

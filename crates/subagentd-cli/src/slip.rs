@@ -9,7 +9,7 @@ use crate::failure::Problem;
 use crate::output::Screen;
 
 /// Words that people try, and what does it here.
-const OTHER_WORDS: [(&str, &str); 14] = [
+const OTHER_WORDS: [(&str, &str); 20] = [
     ("ls", "list"),
     ("ps", "list"),
     ("status", "daemon status"),
@@ -23,8 +23,17 @@ const OTHER_WORDS: [(&str, &str); 14] = [
     ("log", "show"),
     ("logs", "show"),
     ("output", "result"),
+    ("tell", "steer"),
+    ("say", "steer"),
+    ("send", "steer"),
+    ("continue", "resume"),
+    ("unpause", "resume"),
+    ("attach", "wait"),
     ("ack", "inbox ack"),
 ];
+
+/// Commands that are told a text, which people forget to quote.
+const WITH_TEXT: [&str; 3] = ["run", "steer", "resume"];
 
 /// Prints help, version, or what is wrong with the command line.
 pub(crate) fn tell(error: &clap::Error) -> Exit {
@@ -56,7 +65,8 @@ fn first_paragraph(text: &str) -> String {
 }
 
 fn meant(error: &clap::Error, args: &[OsString]) -> Option<String> {
-    let is_run = args.iter().any(|arg| arg == "run");
+    let command = args.iter().find_map(|arg| WITH_TEXT.into_iter().find(|command| arg == command));
+    let is_run = command == Some("run");
     match error.kind() {
         ErrorKind::InvalidSubcommand => {
             let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return None };
@@ -68,11 +78,15 @@ fn meant(error: &clap::Error, args: &[OsString]) -> Option<String> {
                   `subagentd-cli agents` shows the agents there are."
                 .to_owned(),
         ),
-        ErrorKind::UnknownArgument if is_run => match error.get(ContextKind::InvalidArg) {
-            Some(ContextValue::String(word)) if !word.starts_with('-') => {
+        ErrorKind::UnknownArgument => match (command, error.get(ContextKind::InvalidArg)) {
+            // What begins with a dash gets the parser's own tip.
+            (_, Some(ContextValue::String(word))) if word.starts_with('-') => None,
+            (Some("run"), Some(_)) => {
                 Some("A task of several words stands in quotes: `subagentd-cli run AGENT \"THE TASK\"`.".to_owned())
             }
-            // What begins with a dash gets the parser's own tip.
+            (Some(command), Some(_)) => {
+                Some(format!("A text of several words stands in quotes: `subagentd-cli {command} RUN \"THE TEXT\"`."))
+            }
             _ => None,
         },
         _ => None,
@@ -94,10 +108,12 @@ mod tests {
 
     #[test]
     fn slips_get_the_word_that_helps() {
-        let table: [(&[&str], &str, &str); 3] = [
+        let table: [(&[&str], &str, &str); 5] = [
             (&["kill", "1a2b3c4d"], "unrecognized subcommand 'kill'", "`subagentd-cli cancel`"),
             (&["run", "explore"], "the following required arguments were not provided: <TASK>", "in quotes"),
             (&["run", "explore", "where", "is", "it"], "unexpected argument 'is' found", "stands in quotes"),
+            (&["steer", "1a2b3c4d", "do", "run", "it"], "unexpected argument 'run' found", "steer RUN \"THE TEXT\""),
+            (&["resume", "1a2b3c4d", "go", "on"], "unexpected argument 'on' found", "resume RUN \"THE TEXT\""),
         ];
         for (line, first, meant) in table {
             let (message, hint) = told(line);

@@ -94,7 +94,10 @@ impl State {
         match self {
             // A queued child can be cancelled, wait too long, or lose its workspace; it cannot succeed unseen.
             Self::Queued => {
-                matches!(next, Self::Starting | Self::Cancelled | Self::Failed | Self::TimedOut | Self::Interrupted)
+                matches!(
+                    next,
+                    Self::Starting | Self::Paused | Self::Cancelled | Self::Failed | Self::TimedOut | Self::Interrupted
+                )
             }
             // Back to the queue when the shim never started the child.
             Self::Starting => next.is_end() || matches!(next, Self::Running | Self::Queued | Self::Paused),
@@ -145,7 +148,21 @@ const fn precedence(state: State) -> u8 {
     }
 }
 
-/// Why a child ended: a stable code, the same in table, wire and document.
+/// Why a child that stands here cannot be resumed; none if it can (G34). `has_run` says whether it ever had its prompt,
+/// and with it a conversation to go on with.
+#[must_use]
+pub const fn resume_refusal(state: State, has_run: bool) -> Option<&'static str> {
+    match state {
+        State::Queued => Some("it waits to be started"),
+        State::Starting | State::Running => Some("it is at work; tell it what to do with `run/steer`"),
+        // Paused before it began: it begins now.
+        State::Paused => None,
+        _ if has_run => None,
+        _ => Some("it ended before it had a conversation; launch it anew"),
+    }
+}
+
+/// Why a child ended or was paused: a stable code, the same in table, wire and document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Reason {
     /// The child settled with a final answer.
@@ -202,12 +219,18 @@ pub enum Reason {
     /// A client asked for the end.
     #[serde(rename = "cancelled")]
     Cancelled,
+    /// A client asked for a pause: no end, the conversation can be gone on with.
+    #[serde(rename = "paused")]
+    Paused,
     /// No event came within the first-event limit.
     #[serde(rename = "timeout.first-event")]
     TimeoutFirstEvent,
     /// No event came within the idle limit.
     #[serde(rename = "timeout.idle")]
     TimeoutIdle,
+    /// One tool call took longer than a tool call may.
+    #[serde(rename = "timeout.tool-call")]
+    TimeoutToolCall,
     /// The total limit was reached.
     #[serde(rename = "timeout.total")]
     TimeoutTotal,
@@ -221,7 +244,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Completed,
         Self::AnswerMissing,
         Self::AnswerNotStored,
@@ -240,8 +263,10 @@ impl Reason {
         Self::WorkspaceGone,
         Self::WorkspaceReplaced,
         Self::Cancelled,
+        Self::Paused,
         Self::TimeoutFirstEvent,
         Self::TimeoutIdle,
+        Self::TimeoutToolCall,
         Self::TimeoutTotal,
         Self::ShimLost,
         Self::ShimTerminated,
@@ -269,8 +294,10 @@ impl Reason {
             Self::WorkspaceGone => "workspace.gone",
             Self::WorkspaceReplaced => "workspace.replaced",
             Self::Cancelled => "cancelled",
+            Self::Paused => "paused",
             Self::TimeoutFirstEvent => "timeout.first-event",
             Self::TimeoutIdle => "timeout.idle",
+            Self::TimeoutToolCall => "timeout.tool-call",
             Self::TimeoutTotal => "timeout.total",
             Self::ShimLost => "shim.lost",
             Self::ShimTerminated => "shim.terminated",
@@ -283,7 +310,7 @@ impl Reason {
         Self::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// The end state that the reason stands for; the two can never disagree in a record.
+    /// The state that the reason stands for, an end or [`State::Paused`]; the two can never disagree in a record.
     #[must_use]
     pub const fn state(self) -> State {
         match self {
@@ -305,7 +332,8 @@ impl Reason {
             | Self::WorkspaceGone
             | Self::WorkspaceReplaced => State::Failed,
             Self::Cancelled => State::Cancelled,
-            Self::TimeoutFirstEvent | Self::TimeoutIdle | Self::TimeoutTotal => State::TimedOut,
+            Self::Paused => State::Paused,
+            Self::TimeoutFirstEvent | Self::TimeoutIdle | Self::TimeoutToolCall | Self::TimeoutTotal => State::TimedOut,
             Self::ShimLost | Self::ShimTerminated => State::Interrupted,
         }
     }
@@ -330,7 +358,7 @@ mod tests {
         for reason in Reason::ALL {
             assert_eq!(Reason::from_code(reason.code()), Some(reason));
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.code());
-            assert!(reason.state().is_end(), "{reason} is no end");
+            assert_eq!(reason.state().is_end(), reason != Reason::Paused, "{reason}");
         }
     }
 
@@ -341,6 +369,14 @@ mod tests {
                 assert!(!from.may_become(to), "{from} → {to}");
             }
             assert!(from.may_resume());
+        }
+    }
+
+    #[test]
+    fn only_settled_children_with_a_conversation_are_resumed() {
+        for state in State::ALL {
+            assert_eq!(resume_refusal(state, true).is_none(), state.may_resume(), "{state}");
+            assert_eq!(resume_refusal(state, false).is_none(), state == State::Paused, "{state}");
         }
     }
 

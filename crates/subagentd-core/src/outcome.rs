@@ -37,6 +37,9 @@ pub struct Outcome {
     /// Usage, summed over the assistant messages.
     #[serde(default)]
     pub usage: Usage,
+    /// What the child was told in this attempt and how far it came, the newest: the daemon may have been away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<Told>,
     /// Remarks: stable codes (N10).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -61,11 +64,44 @@ impl Outcome {
             tool_calls: 0,
             turns: 0,
             usage: Usage::default(),
+            told: Vec::new(),
             remarks: Vec::new(),
             started_at_ms: None,
             ended_at_ms,
         }
     }
+}
+
+/// When a child hears what it is told while it works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Delivery {
+    /// After the tool calls under way.
+    Steer,
+    /// When it would otherwise be done.
+    FollowUp,
+}
+
+/// How far a steer came. Only ever rises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receipt {
+    /// The child took it into its queue.
+    Accepted,
+    /// It is part of the conversation: the model has it before it.
+    Delivered,
+    /// The child settled or ended without it. One that was only accepted may stand in the child's queue, which ended
+    /// with it.
+    Undelivered,
+}
+
+/// What became of one thing that the child was told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    /// Number of the steer's intent.
+    pub number: u32,
+    /// How far it came.
+    pub receipt: Receipt,
 }
 
 /// A stored answer.

@@ -152,12 +152,18 @@ pub struct Plan {
     pub environment: Option<String>,
     /// The client's file mode mask for the child.
     pub umask: Option<u32>,
+    /// The client's soft resource limits for the child, by their lower-case names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub resource_limits: BTreeMap<String, u64>,
     /// Names of environment variables that could not be taken over (not UTF-8, N10).
     #[serde(default)]
     pub environment_omitted: Vec<String>,
     /// Remarks made at launch: stable codes.
     #[serde(default)]
     pub remarks: Vec<String>,
+    /// The runtime's program as it was found for the client; `None` leaves it to the configuration at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Program>,
 }
 
 impl Plan {

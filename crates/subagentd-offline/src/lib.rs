@@ -36,12 +36,20 @@
 //! | `onTerm` | `steps` | when TERM comes these are played, then the process ends with exit code 143 |
 //! | `raw` | `bytes`, `times` | writes bytes as they are to standard output; `\xNN` (in JSON `"\\xNN"`) is a byte, two backslashes are one |
 //! | `stderr` | `text` | writes the text as it is to standard error |
+//! | `listen` | `ms` | waits until the client has queued something, and hears what it is to hear at once; an abort cuts it short; after `ms` (120,000, the most) it ends the process with exit code 1 |
 //! | `hang` | `ms` | reads and answers nothing any more, not even the end of the input, until killed; after `ms` (120,000, the most) it ends with exit code 1 |
 //!
 //! Steps run when the first prompt arrives, the final message follows the last one. `{"before": STEP}` runs before the first output,
-//! `{"after": STEP}` when the first prompt has settled; neither can be `say` or `tool`. A prompt after the first is answered in one
-//! sentence. In paths and labels `$WORK` is the current directory, `$SESSION` the session id, `$ATTEMPT` the attempt's mark and `$PID`
-//! the process that plays the step.
+//! `{"after": STEP}` when the first prompt has settled; neither can be `say`, `tool` or `listen`. `{"resumed": STEP}` runs in place of
+//! the others when the first prompt goes on with a conversation that an earlier process began. A prompt after the first is answered in
+//! one sentence. In paths and labels `$WORK` is the current directory, `$SESSION` the session id, `$ATTEMPT` the attempt's mark, `$PID`
+//! the process that plays the step and `$EARLIER` how much the user said before the prompt at hand.
+//!
+//! # Conversation
+//!
+//! With `--session-dir` the messages are kept in a file there, one for each `--session-id`, and a process that finds one goes on with
+//! it. An answer that is not the first in its conversation says so. `--fork FILE` begins one as a copy; it ends the start when one of
+//! that name is there.
 //!
 //! # Grandchildren
 //!
@@ -68,6 +76,7 @@
 //! 120 s from the moment it plays `ignore` or a good-bye; ALRM ends what is still there.
 
 mod act;
+mod conversation;
 mod farewell;
 mod grandchild;
 mod life;
@@ -86,6 +95,7 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, Write};
 
+use crate::conversation::Conversation;
 use crate::options::{Asked, Options};
 use crate::script::Script;
 use crate::session::Session;
@@ -135,8 +145,13 @@ fn serve(options: Options, prefix: Vec<OsString>) -> i32 {
         Ok(wire) => wire,
         Err(error) => return refuse(&format_args!("cannot watch for signals: {error}")),
     };
+    let conversation =
+        match Conversation::open(options.folder.clone(), options.session.clone(), options.fork.as_deref()) {
+            Ok(conversation) => conversation,
+            Err(error) => return refuse(&error),
+        };
     let stage = Stage::of_child(options.session.clone(), prefix);
-    Session::new(wire, options, script, stage).serve().code()
+    Session::new(wire, options, conversation, script, stage).serve().code()
 }
 
 fn refuse(error: &dyn Display) -> i32 {

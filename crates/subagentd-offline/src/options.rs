@@ -14,8 +14,7 @@ const BUILT_IN: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "l
 const DEFAULT_TOOLS: [&str; 4] = ["read", "bash", "edit", "write"];
 
 /// Options with a value that mean something to a model's program only.
-const UNUSED_VALUES: [&str; 6] =
-    ["--provider", "--model", "--thinking", "--session-dir", "-e", "--append-system-prompt"];
+const UNUSED_VALUES: [&str; 5] = ["--provider", "--model", "--thinking", "-e", "--append-system-prompt"];
 
 /// Options without a value that hold here anyway.
 const UNUSED_SWITCHES: [&str; 6] =
@@ -25,14 +24,16 @@ pub(crate) const HELP: &str = "\
 A child without a model: it searches the current directory for what a task names.
 It speaks pi's RPC dialect on standard input and output.
 
-Usage: subagentd-offline --mode rpc [--tools LIST] [--session-id ID] [--script FILE]
+Usage: subagentd-offline --mode rpc [--tools LIST] [--session-dir DIR] [--session-id ID] [--fork FILE] [--script FILE]
 
   --mode rpc          the only mode, and the default
   --tools a,b,c       tools to report as active
-  --session-id ID     reported by get_state
+  --session-dir DIR   keep the conversation there; without it none is kept
+  --session-id ID     its name; one that is there is gone on with
+  --fork FILE         begin it as a copy of this one
   --script FILE       play this file instead of searching (also SUBAGENTD_OFFLINE_SCRIPT)
 
-Taken and not used: --provider --model --thinking --session-dir --append-system-prompt -e (with a value),
+Taken and not used: --provider --model --thinking --append-system-prompt -e (with a value),
 --no-approve --no-extensions --no-skills --no-prompt-templates --no-themes --no-context-files
 ";
 
@@ -50,6 +51,8 @@ pub(crate) enum Asked {
 pub(crate) struct Options {
     pub(crate) tools: Vec<String>,
     pub(crate) session: String,
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) fork: Option<PathBuf>,
     pub(crate) script: Option<PathBuf>,
 }
 
@@ -69,6 +72,8 @@ pub(crate) fn read(mut args: impl Iterator<Item = OsString>, variable: Option<Os
     let mut options = Options {
         tools: DEFAULT_TOOLS.map(str::to_owned).to_vec(),
         session: format!("offline-{}", std::process::id()),
+        folder: None,
+        fork: None,
         script: variable.filter(|path| !path.is_empty()).map(PathBuf::from),
     };
     while let Some(arg) = args.next() {
@@ -89,6 +94,8 @@ pub(crate) fn read(mut args: impl Iterator<Item = OsString>, variable: Option<Os
             // Between processes of this program only, so it is not in the help.
             grandchild::OPTION => return text(name, value()?).map(Asked::Grandchild),
             "--tools" => options.tools = active(&text(name, value()?)?),
+            "--session-dir" => options.folder = Some(PathBuf::from(value()?)),
+            "--fork" => options.fork = Some(PathBuf::from(value()?)),
             "--session-id" => options.session = text(name, value()?)?,
             "--script" => options.script = Some(PathBuf::from(value()?)),
             _ if UNUSED_VALUES.contains(&name) => drop(value()?),
@@ -130,12 +137,13 @@ mod tests {
     #[test]
     fn takes_what_a_driver_passes() {
         let line = "--mode rpc --provider p --model m --thinking high --tools read,nope,grep,read --session-dir /d \
-                    --session-id s-1 --no-approve --no-extensions -e f.ts --no-skills --no-prompt-templates --no-themes \
+                    --session-id s-1 --fork /p.jsonl --no-approve --no-extensions -e f.ts --no-skills --no-prompt-templates --no-themes \
                     --no-context-files --append-system-prompt p.md --script /x.jsonl";
         let args: Vec<&str> = line.split_whitespace().collect();
         let taken = options(&args, Some("/other"));
         assert_eq!(taken.tools, ["read", "grep"]);
         assert_eq!(taken.session, "s-1");
+        assert_eq!((taken.folder, taken.fork), (Some(PathBuf::from("/d")), Some(PathBuf::from("/p.jsonl"))));
         assert_eq!(taken.script, Some(PathBuf::from("/x.jsonl")));
     }
 

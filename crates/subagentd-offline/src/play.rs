@@ -1,16 +1,22 @@
 //! Scripts, performed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::act::Player;
+use crate::complain;
 use crate::record::{self, Stop};
 use crate::script::{Act, Say, Script, Step, Tool};
 use crate::search::Pulse;
 use crate::session::Session;
 use crate::turn::Returned;
 use crate::wire::{Leave, Wait};
+
+const NO_STEPS: &str = "The script has no steps for this prompt.";
+
+/// How often the queue is looked at while nothing else happens.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The final message as far as it has been said.
 pub(crate) struct Speech {
@@ -52,10 +58,10 @@ impl Session {
 
     /// Plays the steps of the first prompt, answers every other one; true when aborted.
     pub(crate) fn play(&mut self) -> Result<bool, Leave> {
-        let steps = self.take_steps(|script| &mut script.steps);
+        let steps = self.next_steps();
         let mut speech = Speech::silent();
         if steps.is_empty() {
-            "The script has no steps for this prompt.".clone_into(&mut speech.text);
+            speech.text = self.going_on(NO_STEPS);
         }
         for step in steps {
             if self.perform(step, &mut speech)? == Pulse::Stop {
@@ -65,7 +71,7 @@ impl Session {
         self.deliver_steering()?;
         speech.deliver(self)?;
         while self.next_follow_up()?.is_some() {
-            self.answer("The script has no steps for this prompt.", Stop::Done, None)?;
+            self.answer(NO_STEPS, Stop::Done, None)?;
         }
         Ok(speech.stop == Stop::Aborted)
     }
@@ -74,12 +80,37 @@ impl Session {
         match step {
             Step::Say(say) => speech.add(say),
             Step::Tool(tool) => self.use_tool(&tool)?,
+            Step::Listen(time) => return self.listen(time),
             Step::Act(act) => {
                 if self.act(act)? == Pulse::Stop {
                     return Ok(Pulse::Stop);
                 }
             }
         }
+        self.pulse(Wait::Now)
+    }
+
+    /// The first prompt's steps, or those for a conversation that goes on.
+    fn next_steps(&mut self) -> Vec<Step> {
+        let first = self.take_steps(|script| &mut script.steps);
+        let resumed = self.take_steps(|script| &mut script.resumed);
+        if self.earlier > 0 && !resumed.is_empty() { resumed } else { first }
+    }
+
+    /// Waits until the client has queued something, and hears what is for now.
+    fn listen(&mut self, time: Duration) -> Result<Pulse, Leave> {
+        let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
+        while self.steering.is_empty() && self.follow_up.is_empty() {
+            if Instant::now() >= until {
+                complain(&format_args!("listen: nothing was said within {time:?}"));
+                return Err(Leave::FAILED);
+            }
+            let look = Instant::now().checked_add(LOOK).unwrap_or(until).min(until);
+            if self.pulse(Wait::Until(look))? == Pulse::Stop {
+                return Ok(Pulse::Stop);
+            }
+        }
+        self.deliver_steering()?;
         self.pulse(Wait::Now)
     }
 

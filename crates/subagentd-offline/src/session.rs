@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use crate::conversation::Conversation;
 use crate::options::Options;
 use crate::record::{self, Stop};
 use crate::script::{Parting, Script};
@@ -25,6 +26,9 @@ const TOOLS_KEY: &str = "subagentd.tools";
 pub(crate) struct Session {
     pub(crate) wire: Wire,
     options: Options,
+    conversation: Conversation,
+    /// What the user had said before the prompt at hand.
+    pub(crate) earlier: usize,
     pub(crate) script: Option<Script>,
     pub(crate) stage: Stage,
     /// What to do when TERM comes, when a step has said so.
@@ -39,15 +43,22 @@ pub(crate) struct Session {
     aborts: Vec<Option<Value>>,
     /// Messages of the run at hand.
     messages: Vec<Value>,
-    message_count: usize,
     calls: usize,
 }
 
 impl Session {
-    pub(crate) fn new(wire: Wire, options: Options, script: Option<Script>, stage: Stage) -> Self {
+    pub(crate) fn new(
+        wire: Wire,
+        options: Options,
+        conversation: Conversation,
+        script: Option<Script>,
+        stage: Stage,
+    ) -> Self {
         Self {
             wire,
             options,
+            conversation,
+            earlier: 0,
             script,
             stage,
             farewell: None,
@@ -58,7 +69,6 @@ impl Session {
             aborted: false,
             aborts: Vec::new(),
             messages: Vec::new(),
-            message_count: 0,
             calls: 0,
         }
     }
@@ -188,7 +198,7 @@ impl Session {
         json!({
             "model": record::model(), "thinkingLevel": record::THINKING, "isStreaming": self.busy,
             "isCompacting": false, "steeringMode": "all", "followUpMode": "one-at-a-time",
-            "sessionId": self.options.session, "autoCompactionEnabled": false, "messageCount": self.message_count,
+            "sessionId": self.options.session, "autoCompactionEnabled": false, "messageCount": self.conversation.entries(),
             "pendingMessageCount": self.steering.len().saturating_add(self.follow_up.len()),
         })
     }
@@ -197,6 +207,8 @@ impl Session {
     fn run(&mut self, task: &str) -> Result<(), Leave> {
         self.busy = true;
         self.aborted = false;
+        self.earlier = self.conversation.asked();
+        self.stage.earlier = self.earlier;
         self.emit(&json!({ "type": "agent_start" }))?;
         self.turn_start()?;
         self.user(task)?;
@@ -244,11 +256,20 @@ impl Session {
                 task = format!("{task}\n{}", added.join("\n"));
                 continue;
             }
-            self.answer(&answer, Stop::Done, None)?;
+            self.answer(&self.going_on(&answer), Stop::Done, None)?;
             match self.next_follow_up()? {
                 Some(text) => task = text,
                 None => return Ok(false),
             }
+        }
+    }
+
+    /// An answer of our own words, which says when it is not the first one.
+    pub(crate) fn going_on(&self, answer: &str) -> String {
+        match self.earlier {
+            0 => answer.to_owned(),
+            1 => format!("This goes on with a conversation, after 1 earlier message.\n\n{answer}"),
+            earlier => format!("This goes on with a conversation, after {earlier} earlier messages.\n\n{answer}"),
         }
     }
 
@@ -324,7 +345,7 @@ impl Session {
     }
 
     pub(crate) fn remember(&mut self, message: Value) {
-        self.message_count = self.message_count.saturating_add(1);
+        self.conversation.add(&message);
         self.messages.push(message);
     }
 

@@ -25,12 +25,14 @@ pub(crate) struct Stage {
     pub(crate) prefix: Vec<OsString>,
     /// When what it starts has to be gone, in milliseconds since the machine started; nothing for a child.
     pub(crate) until: Option<u64>,
+    /// What the user had said before the prompt at hand.
+    pub(crate) earlier: usize,
     beats: usize,
 }
 
 impl Stage {
     pub(crate) fn new(session: String, mark: String, prefix: Vec<OsString>, until: Option<u64>) -> Self {
-        Self { session, mark, prefix, until, beats: 0 }
+        Self { session, mark, prefix, until, earlier: 0, beats: 0 }
     }
 
     /// The stage of a child, whose mark is in its environment.
@@ -84,6 +86,7 @@ impl Stage {
         text.replace("$WORK", &work.to_string_lossy())
             .replace("$SESSION", &self.session)
             .replace("$ATTEMPT", &self.mark)
+            .replace("$EARLIER", &self.earlier.to_string())
             .replace("$PID", &std::process::id().to_string())
     }
 }

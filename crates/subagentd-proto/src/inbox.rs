@@ -71,7 +71,9 @@ pub struct Cursor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchParams {
-    /// Only later notices; absent means every unacknowledged one.
+    /// Only later notices; absent means every unacknowledged one. A watch sends a notice that was kept for a foreground
+    /// `run/wait`, and not acknowledged there, after higher numbers; a cursor can leave that one out. A client that
+    /// acknowledges what it was sent needs no cursor to come back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Cursor>,
 }
@@ -106,7 +108,7 @@ pub struct ListResponse {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AckParams {
-    /// Everything up to this number *that this connection was sent* by its watch.
+    /// Everything up to this number *that this connection was sent* by its watch, or told by a foreground `run/wait`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up_to: Option<u64>,
     /// Single notices by number, however they were learnt of.

@@ -28,6 +28,9 @@ pub const KEY_BYTES: usize = 200;
 pub const TEXT_SLICE_BYTES: u32 = 256 * 1024;
 /// The longest `run/wait`, in milliseconds; a larger wish is lowered to it.
 pub const WAIT_MS: u64 = 50_000;
+/// Runs that one connection waits for in the foreground. It is told of further ones, too, but their notices are not kept
+/// from the owner's watchers.
+pub const FOREGROUND_RUNS: usize = 256;
 /// Rows of one page of a list; a larger wish is lowered to it.
 pub const PAGE_ROWS: u32 = 500;
 /// Rows of a page when the caller says nothing.
@@ -36,3 +39,11 @@ pub const PAGE_ROWS_DEFAULT: u32 = 50;
 pub const ACK_NUMBERS: usize = 1_000;
 /// A notice on the wire, in bytes.
 pub const NOTICE_BYTES: usize = 1_024;
+/// Text of one `run/steer` or `run/resume`, in bytes; a longer one is refused.
+pub const STEER_BYTES: usize = 64 * 1024;
+/// Steers of one child that it has not got yet. The next one is refused as `overloaded`, retryable.
+pub const STEERS: u32 = 32;
+/// How long `run/steer` waits for the child's own word before it answers with what is stored, in milliseconds.
+pub const STEER_WAIT_MS: u64 = 2_000;
+/// A captured conversation, in bytes; a larger one is refused.
+pub const CONVERSATION_BYTES: usize = 64 * 1024 * 1024;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{agent, daemon, inbox, lease, run};
+use crate::{agent, daemon, inbox, lease, model, run};
 
 /// A request that is answered once.
 pub trait Method {
@@ -55,6 +55,8 @@ methods! {
     DaemonStop = "daemon/stop", daemon::StopParams => daemon::StopResponse;
     /// The agents that can be launched, as data.
     AgentCatalog = "agent/catalog", agent::CatalogParams => agent::CatalogResponse;
+    /// The runtimes and the models that each can run.
+    ModelList = "model/list", model::ListParams => model::ListResponse;
     /// Hands over work. Answered after the commit.
     RunLaunch = "run/launch", run::LaunchParams => run::LaunchResponse;
     /// One run, whole.
@@ -65,6 +67,12 @@ methods! {
     RunWait = "run/wait", run::WaitParams => run::WaitResponse;
     /// Ends a run.
     RunCancel = "run/cancel", run::CancelParams => run::CancelResponse;
+    /// Tells a child something while it works or waits.
+    RunSteer = "run/steer", run::SteerParams => run::SteerResponse;
+    /// Lets a run settle where it is, resumable.
+    RunPause = "run/pause", run::PauseParams => run::PauseResponse;
+    /// Goes on with a settled child in its conversation, as a new attempt.
+    RunResume = "run/resume", run::ResumeParams => run::ResumeResponse;
     /// The reference of an answer, or a bounded slice of its text.
     RunResult = "run/result", run::ResultParams => run::ResultResponse;
     /// The owner's notices.

@@ -3,10 +3,10 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, RenameFlags};
 
 const PRIVATE_FILE: Mode = Mode::from_raw_mode(0o600);
 const PRIVATE_FOLDER: Mode = Mode::from_raw_mode(0o700);
@@ -102,6 +102,15 @@ pub fn read_limited(file: File, limit: usize) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As the system says; the old file, if any, is then still in place and nothing is left beside it.
 pub fn write_synced_in(folder: impl AsFd, name: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_synced_keeping(folder, name, bytes, None)
+}
+
+/// As [`write_synced_in`], but the old file gets the name `kept` right before. A file that has that name is left as it
+/// is: then the old one was kept before, and what stands at `name` now came later.
+///
+/// # Errors
+/// As the system says; nothing is left beside it.
+pub fn write_synced_keeping(folder: impl AsFd, name: &Path, bytes: &[u8], kept: Option<&Path>) -> io::Result<()> {
     let mut beside = name.as_os_str().to_owned();
     beside.push(".new");
     let beside = PathBuf::from(beside);
@@ -113,6 +122,9 @@ pub fn write_synced_in(folder: impl AsFd, name: &Path, bytes: &[u8]) -> io::Resu
     let written = create_file_in(folder.as_fd(), &beside).and_then(|mut file| {
         file.write_all(bytes)?;
         rustix::fs::fdatasync(&file)?;
+        if let Some(kept) = kept {
+            move_away(folder.as_fd(), name, kept)?;
+        }
         rustix::fs::renameat(folder.as_fd(), &beside, folder.as_fd(), name)?;
         Ok(rustix::fs::fsync(folder.as_fd())?)
     });
@@ -121,6 +133,13 @@ pub fn write_synced_in(folder: impl AsFd, name: &Path, bytes: &[u8]) -> io::Resu
         rustix::fs::unlinkat(folder.as_fd(), &beside, rustix::fs::AtFlags::empty()).ok();
     }
     written
+}
+
+fn move_away(folder: BorrowedFd<'_>, name: &Path, kept: &Path) -> io::Result<()> {
+    match rustix::fs::renameat_with(folder, name, folder, kept, RenameFlags::NOREPLACE) {
+        Ok(()) | Err(rustix::io::Errno::NOENT | rustix::io::Errno::EXIST) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether a path is made of plain names only: relative, without `..`, so that it stays beneath its folder.
@@ -174,6 +193,20 @@ mod tests {
         assert_eq!(names, ["a.md"]);
         let mode = std::fs::metadata(folder.path().join("a.md")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn an_old_file_is_kept_under_its_other_name_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = open_folder(folder.path()).unwrap();
+        let (name, kept) = (Path::new("a.md"), Path::new("a.1.md"));
+        let read = |name: &Path| std::fs::read_to_string(folder.path().join(name)).ok();
+        write_synced_keeping(&open, name, b"one", Some(kept)).unwrap();
+        assert_eq!((read(name).as_deref(), read(kept)), (Some("one"), None), "there was none");
+        write_synced_keeping(&open, name, b"two", Some(kept)).unwrap();
+        assert_eq!((read(name).as_deref(), read(kept).as_deref()), (Some("two"), Some("one")));
+        write_synced_keeping(&open, name, b"three", Some(kept)).unwrap();
+        assert_eq!((read(name).as_deref(), read(kept).as_deref()), (Some("three"), Some("one")));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub const FACTS: &str = "facts.jsonl";
 pub const STDERR: &str = "stderr.log";
 /// The shim's own messages.
 pub const SHIM_LOG: &str = "shim.log";
+/// The folder of conversations, in the run's folder.
+pub const SESSION: &str = "session";
 /// The agent's standing instructions.
 pub const INSTRUCTIONS: &str = "instructions.md";
 /// A task too long for the database.
@@ -125,6 +127,18 @@ impl Places {
         files::create_file_in(&folder, TREE)?;
         Ok(path)
     }
+}
+
+/// The name that an earlier attempt's answer is kept under: `result.md` of attempt 1 becomes `result.1.md`.
+#[must_use]
+pub fn earlier_answer(name: &Path, attempt: u32) -> PathBuf {
+    let mut kept = name.file_stem().unwrap_or_default().to_owned();
+    kept.push(format!(".{attempt}"));
+    if let Some(extension) = name.extension() {
+        kept.push(".");
+        kept.push(extension);
+    }
+    name.with_file_name(kept)
 }
 
 fn write_new(folder: impl AsFd, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -270,4 +284,21 @@ pub fn last_log_line(folder: &Path) -> Option<String> {
     let mut tail = Vec::new();
     file.take(TAIL).read_to_end(&mut tail).ok()?;
     String::from_utf8_lossy(&tail).lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_earlier_answer_keeps_its_extension_last() {
+        for (name, kept) in [
+            ("result.md", "result.2.md"),
+            ("outputs/0-explore.md", "outputs/0-explore.2.md"),
+            ("answer", "answer.2"),
+            ("a.b.md", "a.b.2.md"),
+        ] {
+            assert_eq!(earlier_answer(Path::new(name), 2), Path::new(kept));
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! What daemon and shim tell each other. Every form carries a number: a daemon reads all of them since 1.0, because
 //! shims of an older build may still run (design 2).
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use subagentd_core::id::AttemptId;
 use subagentd_core::outcome::Outcome;
+pub use subagentd_core::outcome::{Delivery, Receipt};
 use subagentd_core::plan::{Program, TimeLimits};
 use subagentd_core::workspace::RootIdentity;
 
@@ -24,8 +26,11 @@ pub const RECORD_BYTES: usize = 32 * 1024;
 pub const RECORD_SPACE: usize = 64 * 1024;
 /// Remark: processes of the attempt could not be ended. Their scope stays locked until a person releases it.
 pub const REMARK_LEFTOVERS: &str = "leftovers";
-/// A line of the control protocol, in bytes; a longer one ends the connection.
-pub const CONTROL_LINE: usize = 64 * 1024;
+/// A line of the control protocol, in bytes; a longer one ends the connection. A steer's text of [`STEER_BYTES`] fits
+/// whatever of it has to be escaped.
+pub const CONTROL_LINE: usize = 512 * 1024;
+/// Text of one steer, in bytes; the daemon refuses a longer one.
+pub const STEER_BYTES: usize = 64 * 1024;
 
 /// `request.json`: everything the shim needs to run one attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,6 +56,9 @@ pub struct Request {
     /// Open files that the daemon was started with; it raised its own limit, which is nothing for a child.
     #[serde(default)]
     pub open_files: Option<u64>,
+    /// The client's soft limits by their lower-case names (`nofile`, `core`, …), set as far as the hard ones allow.
+    #[serde(default)]
+    pub resource_limits: BTreeMap<String, u64>,
     /// Provider of the model.
     pub provider: String,
     /// The model's id at that provider.
@@ -59,14 +67,31 @@ pub struct Request {
     pub thinking: String,
     /// Effective tools.
     pub tools: Vec<String>,
-    /// The task.
+    /// What the child is told first: the task, or what a resume says.
     pub task: TaskText,
+    /// Its conversation.
+    #[serde(default)]
+    pub conversation: Conversation,
     /// Name of the answer's file in the run's folder, or below `outputs/`.
     pub answer: PathBuf,
+    /// The earlier attempt whose answer has that name now. It is kept as `<name>.<attempt>.<extension>`.
+    #[serde(default)]
+    pub earlier_answer: Option<u32>,
     /// Directory for exit records, on the same file system.
     pub spool: PathBuf,
     /// Time limits.
     pub limits: TimeLimits,
+}
+
+/// A child's conversation, which attempts of one child share.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Conversation {
+    /// Its name in the child's own folder of conversations. Empty means the run's id.
+    pub id: String,
+    /// Whether an earlier attempt may have begun it: it is gone on with where it is there.
+    pub resumed: bool,
+    /// The copy of a parent's conversation that it begins as. Not looked at once it was begun.
+    pub fork: Option<PathBuf>,
 }
 
 /// A task, or where it is.
@@ -184,6 +209,20 @@ pub enum Order {
         /// Number of the stored intent.
         intent: u32,
     },
+    /// Let the child settle where it is, resumable. Repeats of a number are confirmed and otherwise dropped.
+    Pause {
+        /// Number of the stored intent.
+        intent: u32,
+    },
+    /// Say this to the child. Each number is said once; a repeat is answered with its newest receipt.
+    Steer {
+        /// Number of the stored intent.
+        intent: u32,
+        /// What to say, at most [`STEER_BYTES`].
+        text: String,
+        /// When the child shall hear it.
+        delivery: Delivery,
+    },
 }
 
 /// What a shim tells the daemon, one JSON document per line.
@@ -208,10 +247,17 @@ pub enum Word {
     },
     /// How far the child is. At most a few times a second, the newest only.
     Progress(Progress),
-    /// An intent was taken.
+    /// A cancel or a pause was taken.
     Confirmed {
         /// Its number.
         intent: u32,
+    },
+    /// A steer came so far.
+    Steered {
+        /// Its number.
+        intent: u32,
+        /// How far.
+        receipt: Receipt,
     },
 }
 

@@ -10,5 +10,6 @@ pub mod folder;
 pub mod format;
 pub mod leftovers;
 pub mod process;
+pub mod runner;
 pub mod shim;
 pub mod spawn;

@@ -18,12 +18,12 @@ pub const FILE: &str = "subagentd.db";
 /// Where it is made: renamed once it is whole, so that nobody ever meets half a database.
 const UNFINISHED: &str = "subagentd.db.new";
 /// `subd`, in the header of every database of ours.
-const APPLICATION: u32 = 0x7375_6264;
+pub(crate) const APPLICATION: u32 = 0x7375_6264;
 /// Up to here, in bytes, a file is checked whole at every start (about 2 ms). Beyond it only the way to the newest row
 /// of every table is read, since a start must not take longer with every run; `doctor` checks the rest.
 const CHECKED_WHOLE: u64 = 2 * 1024 * 1024;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations");
+pub(crate) static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations");
 
 /// Number of the schema in the file's header: how many migrations there are. It is raised and brought to the disk
 /// *before* a migration runs, so that the header alone tells a newer file, whatever its log holds.
@@ -141,7 +141,9 @@ async fn look(path: &Path, logged: bool, bytes: u64) -> Result<Look, sqlx::Error
             return Ok(Look::Whole { newest });
         }
         if bytes > CHECKED_WHOLE {
-            sqlx::query(sql::ROOTS_CHECK).fetch_all(&mut connection).await?;
+            for (_, statements) in sql::ROOTS_CHECKS.into_iter().filter(|(migration, _)| *migration <= newest) {
+                sqlx::query(statements).fetch_all(&mut connection).await?;
+            }
             return Ok(Look::Whole { newest });
         }
         let verdict: String = sqlx::query(sql::QUICK_CHECK).fetch_one(&mut connection).await?.try_get(0)?;

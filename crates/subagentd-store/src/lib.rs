@@ -21,12 +21,16 @@ use tokio::task::JoinHandle;
 
 pub use error::{OpenError, StoreError};
 pub use file::FILE;
-pub use reader::{MOST_MATCHES, MOST_ROWS, Reader};
+pub use reader::{MOST_MATCHES, MOST_ROWS, MOST_STEERS, Reader};
 pub use request::{
-    Acknowledge, AttemptKind, Begun, Intended, IntentKind, Lease, ListQuery, NewAttempt, NewChild, NewIntent, NewLease,
-    NewRun, NoticeQuery, RequestKey, Requeue, RunKind, Settled, Settlement, Spawned, Submitted, Task,
+    Acknowledge, AttemptKind, Begun, Intended, Intent, IntentKind, Lease, ListQuery, NewAttempt, NewChild,
+    NewContinuation, NewIntent, NewLease, NewRun, NoticeQuery, RequestKey, Requeue, Resumed, RunKind, Settled,
+    Settlement, Spawned, SteerReceipt, Submitted, Task,
 };
-pub use row::{AttemptEnd, AttemptRow, ChildRow, Found, IntentRow, LeaseRow, NoticeMark, NoticeRow, RunRow};
+pub use row::{
+    AttemptEnd, AttemptRow, ChildRow, Continuation, Found, IntentRow, LeaseRow, NoticeMark, NoticeRow, OpenSteer, Past,
+    RunRow, SteerRow,
+};
 pub use writer::{QUEUE, Receipt, Writer};
 
 /// The database of one daemon.

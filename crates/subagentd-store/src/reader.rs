@@ -2,23 +2,27 @@
 
 mod decode;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool, SqlitePoolOptions, SqliteRow};
-use subagentd_core::id::{ChildId, RunId};
+use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::State;
 
 use crate::error::StoreError;
 use crate::request::{ListQuery, NoticeQuery, Task};
-use crate::row::{Found, LeaseRow, NoticeRow, RunRow};
-use crate::sql::reads;
-use crate::words::{reversed, tail};
+use crate::row::{Found, LeaseRow, NoticeRow, OpenSteer, Past, RunRow};
+use crate::sql::{most_steers, reads};
+use crate::words::{cursor, reversed, tail};
 use decode::Columns;
 
 /// Rows of one list; a larger wish is lowered to it.
 pub const MOST_ROWS: u32 = 1_024;
 /// Runs that [`Reader::find`] names when an ending is not unique; more are left out.
 pub const MOST_MATCHES: u32 = 8;
+/// Steers that a child may have been sent without having got them, and that a row of it shows. The next one is
+/// [`crate::Intended::TooMany`]; older ones are not shown.
+pub const MOST_STEERS: u32 = most_steers!();
 /// Connections. A question beyond them waits for one, at most [`PATIENCE`].
 const CONNECTIONS: u32 = 2;
 /// After it a question that waits fails.
@@ -99,7 +103,7 @@ impl Reader {
             (None, false) => reads::LIST_STATES,
             (None, true) => reads::LIST,
         };
-        let before = query.before.map_or(i64::MAX, u64::cast_signed);
+        let before = query.before.map_or(i64::MAX, cursor);
         let mut question = sqlx::query(statement).bind(LINE).bind(before).bind(i64::from(query.limit.min(MOST_ROWS)));
         // One parameter for each state, so that a state named twice gives no run twice.
         for state in State::ALL {
@@ -110,7 +114,8 @@ impl Reader {
         decode::runs(&rows)
     }
 
-    /// Every run with a child that is not at an end, oldest first. Their number is bounded by the queue's limit.
+    /// Every run with a child that is not at an end, oldest first. Those that wait or work are bounded by the queue's
+    /// limit; paused ones count among them and nothing bounds those here.
     ///
     /// # Errors
     ///
@@ -133,6 +138,48 @@ impl Reader {
             .await
             .map_err(StoreError::read)?;
         row.map(|row| Ok(row.maybe_text("text")?.map_or(Task::File, Task::Text))).transpose()
+    }
+
+    /// What a child was told and has not got, in order; see [`MOST_STEERS`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Reader::run`].
+    pub async fn open_steers(&self, child: ChildId) -> Result<Vec<OpenSteer>, StoreError> {
+        let rows = sqlx::query(reads::OPEN_STEERS)
+            .bind(tail(child.run))
+            .bind(i64::from(child.index))
+            .fetch_all(&self.pool)
+            .await
+            .map_err(StoreError::read)?;
+        rows.iter().map(decode::open_steer).collect()
+    }
+
+    /// What an attempt goes on from, also one that is still to come; `None` when its child is not stored.
+    ///
+    /// # Errors
+    ///
+    /// See [`Reader::run`].
+    pub async fn past(&self, attempt: AttemptId) -> Result<Option<Past>, StoreError> {
+        let row = sqlx::query(reads::PAST)
+            .bind(tail(attempt.child.run))
+            .bind(i64::from(attempt.child.index))
+            .bind(i64::from(attempt.number))
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(StoreError::read)?;
+        row.as_ref().map(decode::past).transpose()
+    }
+
+    /// Digests of the environments that children which are not at an end were launched or resumed with. A launch or
+    /// resume that is not stored yet is not among them.
+    ///
+    /// # Errors
+    ///
+    /// See [`Reader::run`].
+    pub async fn environments(&self) -> Result<BTreeSet<String>, StoreError> {
+        let rows = sqlx::query(reads::ENVIRONMENTS).fetch_all(&self.pool).await.map_err(StoreError::read)?;
+        rows.iter().map(|row| row.text("environment")).collect()
     }
 
     /// The run and the digest that an owner's key stands for.
@@ -165,7 +212,7 @@ impl Reader {
         for owner in owners {
             let rows: Vec<SqliteRow> = sqlx::query(statement)
                 .bind(owner)
-                .bind(query.after.cast_signed())
+                .bind(cursor(query.after))
                 .bind(i64::from(limit))
                 .fetch_all(&self.pool)
                 .await

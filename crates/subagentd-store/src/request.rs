@@ -1,5 +1,8 @@
 //! What is asked of the store, and its answers.
 
+mod intent;
+mod resume;
+
 use std::fmt;
 use std::path::PathBuf;
 
@@ -11,6 +14,9 @@ use subagentd_core::plan::Plan;
 use subagentd_core::workspace::RootIdentity;
 
 use crate::words::words;
+pub use intent::{Intended, Intent, IntentKind, NewIntent, SteerReceipt};
+pub(crate) use intent::{delivery, receipt};
+pub use resume::{NewContinuation, Resumed};
 
 /// What a run is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,15 +46,6 @@ words!(AttemptKind {
     Review = "review",
     Fix = "fix",
 });
-
-/// What a client wants of a child that has a shim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IntentKind {
-    /// Its end.
-    Cancel,
-}
-
-words!(IntentKind { Cancel = "cancel" });
 
 /// What a child shall do.
 #[derive(Clone, PartialEq, Eq)]
@@ -194,44 +191,19 @@ pub struct Requeue {
     pub at_ms: u64,
 }
 
-/// An intent, stored before it is sent.
-#[derive(Debug, Clone, Copy)]
-pub struct NewIntent {
-    /// For whom.
-    pub child: ChildId,
-    /// What.
-    pub kind: IntentKind,
-    /// When.
-    pub at_ms: u64,
-}
-
-/// Whether an intent was stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Intended {
-    /// It is stored, now or before.
-    Stored {
-        /// Its number among the child's.
-        number: u32,
-    },
-    /// The child had ended.
-    Ended {
-        /// How.
-        state: State,
-    },
-}
-
-/// The end of a child and all that follows from it.
+/// The end or pause of a child and all that follows from it.
 #[derive(Debug, Clone)]
 pub struct Settlement {
     /// Which child.
     pub child: ChildId,
-    /// Its attempt; `None` for a child that ends in the queue, and then any open attempt ends with it.
+    /// Its attempt; `None` for a child that settles in the queue or ends while it is paused. Any open attempt ends with
+    /// it, one that has ended keeps its outcome.
     pub attempt: Option<AttemptId>,
-    /// How it ended.
+    /// How it ended, or that it is paused; and what it was told on the way.
     pub outcome: Outcome,
     /// State of the run from then on.
     pub run_state: State,
-    /// Whether the run has ended with it.
+    /// Whether the run has ended with it. A run with a paused child has not.
     pub run_ended: bool,
     /// The notice for the run's owner.
     pub notice: Option<Notice>,
@@ -247,7 +219,7 @@ pub enum Settled {
         /// Number of the notice.
         notice: Option<u64>,
     },
-    /// The child, or at least this attempt, had ended before; nothing was changed.
+    /// The child, or at least this attempt, had ended or been paused before; nothing was changed.
     AlreadyEnded {
         /// Where the child stands.
         state: State,

@@ -1,11 +1,12 @@
 //! What the store gives back.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use subagentd_core::deliver::Notice;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::{Reason, State};
-use subagentd_core::outcome::Outcome;
+use subagentd_core::outcome::{Delivery, Outcome, Receipt as Receipted};
 use subagentd_core::plan::Plan;
 
 use crate::request::{AttemptKind, IntentKind, Lease, RunKind};
@@ -53,7 +54,7 @@ pub struct ChildRow {
     pub task_head: Option<String>,
     /// Its state.
     pub state: State,
-    /// Why it ended.
+    /// Why it ended, or that it was paused.
     pub reason: Option<Reason>,
     /// The error line of its end.
     pub error: Option<String>,
@@ -65,8 +66,10 @@ pub struct ChildRow {
     pub never_ran: u32,
     /// The newest.
     pub attempt: Option<AttemptRow>,
-    /// Intents that no end has closed, in order. One that a shim confirmed still decides the end.
+    /// The cancel and the pause that nothing has closed, in order. One that a shim confirmed still decides the end.
     pub intents: Vec<IntentRow>,
+    /// What it was told since its launch, in order: the newest, see [`crate::MOST_STEERS`].
+    pub steers: Vec<SteerRow>,
 }
 
 impl fmt::Debug for ChildRow {
@@ -80,6 +83,7 @@ impl fmt::Debug for ChildRow {
             .field("attempts", &self.attempts)
             .field("never_ran", &self.never_ran)
             .field("intents", &self.intents)
+            .field("steers", &self.steers)
             .finish_non_exhaustive()
     }
 }
@@ -125,7 +129,7 @@ words!(AttemptEnd {
     NeverRan = "never-ran",
 });
 
-/// An open intent.
+/// An open cancel or pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IntentRow {
     /// Its number among the child's.
@@ -136,6 +140,74 @@ pub struct IntentRow {
     pub at_ms: u64,
     /// Whether a shim has it; otherwise it is sent again.
     pub confirmed: bool,
+}
+
+/// A steer, without its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SteerRow {
+    /// Its number among the child's intents.
+    pub number: u32,
+    /// When it was stored.
+    pub at_ms: u64,
+    /// When the child shall hear it.
+    pub delivery: Delivery,
+    /// How far it came; `None`: it is stored.
+    pub receipt: Option<Receipted>,
+}
+
+/// A steer that the child has not got.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OpenSteer {
+    /// Which.
+    pub steer: SteerRow,
+    /// What it says.
+    pub text: String,
+}
+
+impl fmt::Debug for OpenSteer {
+    // The text is the client's.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenSteer").field("steer", &self.steer).field("text_bytes", &self.text.len()).finish()
+    }
+}
+
+/// What an attempt goes on from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// The newest resume that the attempt belongs to; `None`: the launch is all there is.
+    pub continuation: Option<Continuation>,
+    /// The newest earlier attempt with a stored answer.
+    pub answered: Option<u32>,
+    /// Whether an earlier attempt was told its task: there is a conversation to go on with.
+    pub conversation: bool,
+}
+
+/// What a resume brought.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Continuation {
+    /// The first attempt that it holds for.
+    pub number: u32,
+    /// What the child is told; `None`: it just goes on.
+    pub text: Option<String>,
+    /// Digest of the client's environment; `None` when the client named none.
+    pub environment: Option<String>,
+    /// The client's file mode mask.
+    pub umask: Option<u32>,
+    /// The client's soft resource limits, by their lower-case names.
+    pub limits: BTreeMap<String, u64>,
+}
+
+impl fmt::Debug for Continuation {
+    // The text is the client's.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Continuation")
+            .field("number", &self.number)
+            .field("text_bytes", &self.text.as_ref().map(String::len))
+            .field("environment", &self.environment)
+            .field("umask", &self.umask)
+            .field("limits", &self.limits)
+            .finish()
+    }
 }
 
 /// A run's notice.

@@ -4,6 +4,21 @@
 //! number of an earlier statement makes SQLite count nameless parameters in between, which sqlx fills by position and
 //! may run out of. A `$N` is a name to SQLite and an absolute number to sqlx.
 
+/// Bound of a list of steers, for statements and code alike.
+macro_rules! most_steers {
+    () => {
+        32
+    };
+}
+pub(crate) use most_steers;
+
+/// Whether the attempt `a` told its child what it was to be told: it ran, or ended before that was seen.
+macro_rules! told {
+    () => {
+        "(a.running_at_ms IS NOT NULL OR a.outcome ->> '$.turns' > 0)"
+    };
+}
+
 pub(crate) mod jobs;
 pub(crate) mod reads;
 
@@ -36,17 +51,22 @@ pub(crate) const NEWEST_NOTICE: &str = "SELECT coalesce(max(seq), 0) FROM sqlite
 pub(crate) const NEWEST_MIGRATION: &str = "SELECT max(version) FROM _sqlx_migrations";
 /// Checks a small file whole.
 pub(crate) const QUICK_CHECK: &str = "PRAGMA quick_check(1)";
-/// Reads the way to the newest row of every table of a large file.
-pub(crate) const ROOTS_CHECK: &str = "\
-    SELECT 1 FROM store LIMIT 1; \
-    SELECT 1 FROM (SELECT tail FROM runs ORDER BY position DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT agent FROM children ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT run FROM plans ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT run FROM tasks ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT number FROM attempts ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT number FROM intents ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT path FROM leases ORDER BY run DESC LIMIT 1); \
-    SELECT 1 FROM (SELECT owner FROM notices ORDER BY seq DESC LIMIT 1)";
+/// Reads the way to the newest row of every table of a large file, by the migration that made the table.
+pub(crate) const ROOTS_CHECKS: [(i64, &str); 2] = [
+    (
+        20_261_130_090_000,
+        "SELECT 1 FROM store LIMIT 1; \
+         SELECT 1 FROM (SELECT tail FROM runs ORDER BY position DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT agent FROM children ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT run FROM plans ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT run FROM tasks ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT number FROM attempts ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT number FROM intents ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT path FROM leases ORDER BY run DESC LIMIT 1); \
+         SELECT 1 FROM (SELECT owner FROM notices ORDER BY seq DESC LIMIT 1)",
+    ),
+    (20_261_130_150_000, "SELECT 1 FROM (SELECT number FROM continuations ORDER BY run DESC LIMIT 1)"),
+];
 
 /// All of it, for the test that prepares every statement.
 #[cfg(test)]
@@ -59,12 +79,12 @@ pub(crate) fn all() -> Vec<&'static str> {
         NEWEST_NOTICE,
         NEWEST_MIGRATION,
         QUICK_CHECK,
-        ROOTS_CHECK,
         BEGIN,
         COMMIT,
         ROLLBACK,
         UNDO_JOB,
     ];
+    all.extend(ROOTS_CHECKS.map(|(_, statements)| statements));
     all.extend(jobs::ALL.iter().flat_map(|job| [job.together, job.alone]));
     all.extend(reads::ALL);
     all

@@ -1,9 +1,12 @@
 //! Tests on real files: the log and several connections behave otherwise in memory.
 
 mod life;
+mod migrate;
 mod open;
 mod reads;
+mod resume;
 mod statements;
+mod steer;
 mod trouble;
 
 use std::path::Path;
@@ -11,15 +14,15 @@ use std::path::Path;
 use subagentd_core::deliver::{Notice, NoticeKind, Reference};
 use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::{Reason, State};
-use subagentd_core::outcome::{Answer, Outcome};
+use subagentd_core::outcome::{Answer, Delivery, Outcome};
 use subagentd_core::plan::{Captured, Class, Decision, PLAN_FORMAT, Plan, Source, TimeLimits};
 use subagentd_core::workspace::{RootIdentity, Workspace};
 use tempfile::TempDir;
 use uuid::Uuid;
 
 use crate::{
-    AttemptKind, Begun, NewAttempt, NewChild, NewLease, NewRun, RequestKey, RunKind, RunRow, Settlement, Store,
-    Submitted, Task,
+    AttemptKind, Begun, ChildRow, Intended, Intent, NewAttempt, NewChild, NewIntent, NewLease, NewRun, RequestKey,
+    RunKind, RunRow, Settled, Settlement, Store, Submitted, Task,
 };
 
 const NOW: u64 = 1_796_000_000_000;
@@ -65,6 +68,34 @@ impl Bench {
         let begun = self.store.writer.begin_attempt(new_attempt(attempt)).await.await.unwrap();
         assert_eq!(begun, Begun::Started);
         attempt
+    }
+
+    /// An attempt whose child is at work.
+    async fn running(&self, child: ChildId, number: u32) -> AttemptId {
+        let attempt = self.begun(child, number).await;
+        self.store.writer.running(attempt, State::Running, NOW + 3).await.await.unwrap();
+        attempt
+    }
+
+    async fn paused(&self, child: ChildId, attempt: Option<AttemptId>) {
+        let settled = self.store.writer.settle(pause(child, attempt)).await.await;
+        assert_eq!(settled, Ok(Settled::Stored { notice: None }));
+    }
+
+    async fn intended(&self, child: ChildId, intent: Intent) -> Intended {
+        self.store.writer.intend(NewIntent { child, intent, at_ms: NOW + 6 }).await.await.unwrap()
+    }
+
+    /// Tells a child something; the answer is its number.
+    async fn told(&self, child: ChildId, text: &str) -> u32 {
+        match self.intended(child, steer(text)).await {
+            Intended::Stored { number } => number,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn child(&self, child: ChildId) -> ChildRow {
+        self.row(child.run).await.children.remove(child.index as usize)
     }
 
     async fn row(&self, run: RunId) -> RunRow {
@@ -145,9 +176,11 @@ fn plan(agent: &str) -> Plan {
         instructions: "Search, then answer. \"Quotes\" and \u{e4}\u{f6}\u{fc}.\n".repeat(20),
         captured: Captured::default(),
         environment: None,
+        resource_limits: Default::default(),
         umask: Some(0o22),
         environment_omitted: Vec::new(),
         remarks: vec!["environment.daemon".to_owned()],
+        program: None,
     }
 }
 
@@ -190,4 +223,12 @@ fn settlement(child: ChildId, attempt: Option<AttemptId>, reason: Reason) -> Set
         notice: Some(notice(reason)),
         keep_lease: false,
     }
+}
+
+fn pause(child: ChildId, attempt: Option<AttemptId>) -> Settlement {
+    Settlement { run_ended: false, notice: None, ..settlement(child, attempt, Reason::Paused) }
+}
+
+fn steer(text: &str) -> Intent {
+    Intent::Steer { text: text.to_owned(), delivery: Delivery::Steer }
 }

@@ -17,6 +17,11 @@ pub(crate) fn reversed(text: &str) -> Option<String> {
     (digits.len() <= DIGITS && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_hexdigit())).then_some(digits)
 }
 
+/// A number to compare with: one beyond every stored number stays beyond them.
+pub(crate) fn cursor(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// A closed set of stored words, written once.
 macro_rules! words {
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
@@ -39,3 +44,26 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// The same for a type of another crate: a module with the two directions.
+macro_rules! foreign_words {
+    ($type:ident as $name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        pub(crate) mod $name {
+            use super::$type;
+
+            pub(crate) const fn word(value: $type) -> &'static str {
+                match value {
+                    $($type::$variant => $word,)+
+                }
+            }
+
+            pub(crate) fn from_word(word: &str) -> Option<$type> {
+                match word {
+                    $($word => Some($type::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use foreign_words;

@@ -15,7 +15,8 @@ use tokio::task::JoinHandle;
 
 use crate::error::StoreError;
 use crate::request::{
-    Acknowledge, Begun, Intended, NewAttempt, NewIntent, NewRun, Requeue, Settled, Settlement, Spawned, Submitted,
+    Acknowledge, Begun, Intended, NewAttempt, NewContinuation, NewIntent, NewRun, Requeue, Resumed, Settled,
+    Settlement, Spawned, SteerReceipt, Submitted,
 };
 use job::{FromAnswer, Job, Prepared};
 pub use receipt::Receipt;
@@ -66,11 +67,19 @@ pub(crate) fn start(
 impl Writer {
     /// Stores a launch: run, children, plans, tasks and key. While the storage is in trouble it is refused at once.
     pub async fn submit(&self, run: NewRun) -> Receipt<Submitted> {
-        let trouble = self.trouble.borrow().clone();
-        if let Some(reason) = trouble {
-            return Receipt::refused(StoreError::unavailable(&self.path, &*reason));
+        match self.in_trouble() {
+            Some(error) => Receipt::refused(error),
+            None => self.queue(job::submit(&run)).await,
         }
-        self.queue(job::submit(&run)).await
+    }
+
+    /// Puts a child that has settled back into the queue, with what it is told then. A launch again: while the storage is
+    /// in trouble it is refused at once.
+    pub async fn resume(&self, new: NewContinuation) -> Receipt<Resumed> {
+        match self.in_trouble() {
+            Some(error) => Receipt::refused(error),
+            None => self.queue(job::resume(new)).await,
+        }
     }
 
     /// Takes a child out of the queue: attempt, lease and states.
@@ -93,22 +102,28 @@ impl Writer {
         self.queue(job::requeue(requeue)).await
     }
 
-    /// Stores an intent before it is sent; a second one of the same kind gets the first one's number.
+    /// Stores an intent before it is sent; a second cancel or pause gets the first one's number.
     pub async fn intend(&self, intent: NewIntent) -> Receipt<Intended> {
         self.queue(job::intend(intent)).await
     }
 
-    /// A shim confirmed an intent; nothing if it had before.
+    /// A shim confirmed a cancel or a pause; nothing if it had before.
     pub async fn confirm(&self, child: ChildId, number: u32, at_ms: u64) -> Receipt<()> {
         self.queue(job::confirm(child, number, at_ms)).await
     }
 
-    /// Gives up the scope that an ended child kept; nothing if it kept none.
+    /// A steer came so far. Nothing if it had come further or is closed; nor, while a pause is stored, if the child has not
+    /// got it: the next attempt may.
+    pub async fn receipt(&self, steer: SteerReceipt) -> Receipt<()> {
+        self.queue(job::receipt(steer)).await
+    }
+
+    /// Gives up the scope that a settled child kept; nothing if it kept none.
     pub async fn release(&self, child: ChildId) -> Receipt<()> {
         self.queue(job::release(child)).await
     }
 
-    /// Stores an end and all that follows from it. An end is never overwritten.
+    /// Stores an end, or a pause, and all that follows from it. An end is never overwritten, nor a pause by a pause.
     pub async fn settle(&self, settlement: Settlement) -> Receipt<Settled> {
         self.queue(job::settle(&settlement)).await
     }
@@ -140,6 +155,10 @@ impl Writer {
         let (done, is_done) = oneshot::channel();
         assert!(self.queue.send(Message::Limit(pages, done)).await.is_ok());
         is_done.await.unwrap();
+    }
+
+    fn in_trouble(&self) -> Option<StoreError> {
+        self.trouble.borrow().as_deref().map(|reason| StoreError::unavailable(&self.path, reason))
     }
 
     async fn queue<T: FromAnswer>(&self, prepared: Result<Prepared, StoreError>) -> Receipt<T> {

@@ -13,9 +13,11 @@ use subagentd_ipc::place::{Environment, Place};
 use subagentd_ipc::serve::{Handle as ServerHandle, Server};
 use subagentd_ipc::socket::{Address, Bound, LockError, StateLock, bind_private};
 use subagentd_runtime::folder::Places;
+use subagentd_runtime::runner::Local;
 use subagentd_runtime::{process, spawn};
 use subagentd_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, About, Api, VERSION};
@@ -126,14 +128,17 @@ async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyho
     places.make().with_context(|| format!("the folders below {} cannot be made", place.state.display()))?;
     let stop = CancellationToken::new();
     adopt(stop.clone())?;
-    let runtimes = Runtimes::find(&settings);
+    let runtimes = Arc::new(Runtimes::new(&settings, &place.state));
+    let boot = process::boot_id().context("the kernel does not tell which boot this is")?;
     let context = Arc::new(Context {
+        runner: Arc::new(Local::new(places.clone(), boot.clone())),
         places,
         writer: store.writer.clone(),
         reader: store.reader.clone(),
         settings,
         open_files,
-        boot: process::boot_id().context("the kernel does not tell which boot this is")?,
+        boot,
+        last_start: Mutex::default(),
     });
     let (hub, handle) = Hub::open(Arc::clone(&context)).await?;
     let bound = bind_private(&place.socket)?;

@@ -2,17 +2,21 @@
 //!
 //! Values are secrets: they stand in private files, written once and shared by digest, never in the database or a log.
 
-use std::io::{self, Write as _};
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use subagentd_core::deliver::digest;
 use subagentd_core::plan::Environment;
 use subagentd_runtime::files;
 
+/// Everything inside a run has it.
+const MARK: &str = "SUBAGENTD_ATTEMPT";
+
 /// Never passed on: they belong to the client's terminal, editor, repository command or service manager, not to work
 /// done elsewhere (A11). A trailing `*` covers a family.
 pub(crate) const NOT_PASSED: &[&str] = &[
-    "SUBAGENTD_ATTEMPT",
+    MARK,
     "LISTEN_*",
     "NOTIFY_SOCKET",
     "JOURNAL_STREAM",
@@ -51,6 +55,9 @@ pub(crate) const NOT_PASSED: &[&str] = &[
 const OF_THE_DAEMON: &[&str] =
     &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"];
 
+/// Bytes of another process's environment that are read; the kernel lets one have 6 MiB.
+const PROCESS_BYTES: u64 = 8 * 1024 * 1024;
+
 /// Set for every child: nobody can answer a prompt there (F22).
 const ALWAYS: &[(&str, &str)] = &[("TERM", "dumb"), ("GIT_TERMINAL_PROMPT", "0")];
 
@@ -75,6 +82,24 @@ pub(crate) fn for_child(client: &Environment, only: &[String]) -> Environment {
 /// What stands in for the environment of a client that states none.
 pub(crate) fn of_the_daemon(variables: impl Iterator<Item = (String, String)>) -> Environment {
     variables.filter(|(name, _)| OF_THE_DAEMON.contains(&name.as_str())).collect()
+}
+
+/// What this daemon lends.
+pub(crate) fn lent() -> Environment {
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    of_the_daemon(std::env::vars_os().filter_map(text))
+}
+
+/// The variables that another process was started with; `None` where they cannot be read, or when it belongs to a run:
+/// a child may not choose which programs are started outside of its own folders.
+pub(crate) fn of_process(pid: i32) -> Option<Environment> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(format!("/proc/{pid}/environ")).ok()?;
+    file.take(PROCESS_BYTES).read_to_end(&mut bytes).ok()?;
+    let variables =
+        bytes.split(|byte| *byte == 0).filter_map(|variable| std::str::from_utf8(variable).ok()?.split_once('='));
+    let environment: Environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    (environment.contains_key("PATH") && !environment.contains_key(MARK)).then_some(environment)
 }
 
 /// Keeps an environment and gives its digest. The file is synced: a queued run must still find it after a power cut.
@@ -145,6 +170,28 @@ mod tests {
     fn a_daemon_lends_only_its_short_list() {
         let own = vec![("HOME".to_owned(), "/h".to_owned()), ("SECRET".to_owned(), "s".to_owned())];
         assert_eq!(of_the_daemon(own.into_iter()), environment(&[("HOME", "/h")]));
+    }
+
+    #[test]
+    fn a_process_shows_what_it_was_started_with() {
+        let started = |mark: Option<&str>| {
+            let mut command = std::process::Command::new("/bin/cat");
+            command.env_clear().env("PATH", "/p").env("K", "a=b");
+            command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+            mark.map(|mark| command.env(MARK, mark));
+            let mut child = command.spawn().unwrap();
+            // Once it answers, the kernel has its variables in place.
+            let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+            input.write_all(b"x").unwrap();
+            output.read_exact(&mut [0]).unwrap();
+            let seen = of_process(i32::try_from(child.id()).unwrap());
+            drop(input);
+            child.wait().unwrap();
+            seen
+        };
+        assert_eq!(started(None), Some(environment(&[("K", "a=b"), ("PATH", "/p")])));
+        assert_eq!(started(Some("run/0.1")), None, "a run's own process");
+        assert_eq!(of_process(i32::MAX), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A per-user daemon that runs subagents for coding agents.
 //!
-//! One program with three faces: the daemon, the shim of one child (`shim`, started by the daemon), and the child
-//! without a model (`offline`, started by a shim).
+//! One program with four faces: the daemon; the shim of one child (`shim`) and the asker of other programs (`probe`),
+//! both started by the daemon; and the child without a model (`offline`, started by a shim).
 
 mod api;
 mod boot;
@@ -26,7 +26,7 @@ Usage: subagentd [serve]      serve until stopped; `subagentd-cli daemon start` 
        subagentd --help
 
 State directory: SUBAGENTD_STATE_DIR, else $XDG_STATE_HOME/subagentd, else ~/.local/state/subagentd.
-Settings: $XDG_CONFIG_HOME/subagentd/config.toml, and SUBAGENTD_<SECTION>__<KEY>.
+Settings: $XDG_CONFIG_HOME/subagentd/config.toml, SUBAGENTD_<SECTION>__<KEY>, SUBAGENTD_DEFAULT_RUNTIME.
 Exit codes: 0 stopped, 1 failed, 2 usage, 10 another daemon has the state directory.
 ";
 
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
             1
         }),
         Some("shim") => shim(arguments.next()),
+        Some("probe") => runtimes::probe::main(),
         Some("offline") => subagentd_offline::run(arguments),
         Some("--version" | "-V") => print(&format!("subagentd {}\n", api::VERSION)),
         Some("--help" | "-h") => print(USAGE),

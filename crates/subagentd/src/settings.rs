@@ -13,9 +13,11 @@ use subagentd_core::plan::{Program, TimeLimits};
 
 /// Name of the file below the user's configuration folder.
 const FILE: &str = "subagentd/config.toml";
-/// Separates levels in the name of a variable: `SUBAGENTD_LIMITS__CHILDREN`. Variables without it (`SUBAGENTD_SOCKET`)
-/// are no settings.
+/// Separates levels in the name of a variable: `SUBAGENTD_LIMITS__CHILDREN`. Other variables without it
+/// (`SUBAGENTD_SOCKET`) than the next one are no settings.
 const LEVEL: &str = "__";
+/// The one setting that has no level above it.
+const DEFAULT_RUNTIME: &str = "SUBAGENTD_DEFAULT_RUNTIME";
 
 /// Below it a watcher that does not acknowledge would be sent the same notices all the time.
 const SHORTEST_OFFER: SignedDuration = SignedDuration::from_millis(100);
@@ -29,6 +31,7 @@ idle = "10m"
 tool_call = "60m"
 total = "4h"
 grace = "2s"
+start_distance = "50ms"
 
 [inbox]
 offer = "10s"
@@ -76,6 +79,8 @@ pub(crate) struct Limits {
     pub total: SignedDuration,
     /// Between two means of ending a child.
     pub grace: SignedDuration,
+    /// Between two starts of pi, which share its configuration folder and the locks in it.
+    pub start_distance: SignedDuration,
 }
 
 /// Delivery of notices.
@@ -143,7 +148,8 @@ impl Settings {
         configuration: Option<&Path>,
         variables: impl Iterator<Item = (String, String)>,
     ) -> Result<Self, SettingsError> {
-        let ours = variables.filter(|(name, _)| name.starts_with("SUBAGENTD_") && name.contains(LEVEL)).collect();
+        let is_ours = |name: &str| name == DEFAULT_RUNTIME || name.starts_with("SUBAGENTD_") && name.contains(LEVEL);
+        let ours = variables.filter(|(name, _)| is_ours(name)).collect();
         let mut layers = Config::builder().add_source(File::from_str(BUILT_IN, FileFormat::Toml));
         if let Some(folder) = configuration {
             layers = layers.add_source(File::from(folder.join(FILE)).format(FileFormat::Toml).required(false));
@@ -213,6 +219,12 @@ impl Settings {
         Duration::from_millis(milliseconds(self.limits.grace))
     }
 
+    /// The least time between two starts of pi.
+    #[must_use]
+    pub(crate) fn start_distance(&self) -> Duration {
+        Duration::from_millis(milliseconds(self.limits.start_distance))
+    }
+
     /// The program of a runtime; `offline` is always there, as part of this very program.
     #[must_use]
     pub(crate) fn program(&self, runtime: &str) -> Option<Program> {
@@ -227,15 +239,18 @@ impl Settings {
 
 /// The runtime that needs no model.
 pub(crate) const OFFLINE: &str = "offline";
+/// The runtime that is found for each client; `runtimes.pi.command` names it once for all.
+pub(crate) const PI: &str = "pi";
 
 impl Limits {
-    fn durations(&self) -> [(&'static str, SignedDuration); 5] {
+    fn durations(&self) -> [(&'static str, SignedDuration); 6] {
         [
             ("first_event", self.first_event),
             ("idle", self.idle),
             ("tool_call", self.tool_call),
             ("total", self.total),
             ("grace", self.grace),
+            ("start_distance", self.start_distance),
         ]
     }
 }
@@ -276,8 +291,10 @@ mod tests {
         )
         .unwrap();
         let read = |list: &[(&str, &str)]| Settings::read(Some(folder.path()), variables(list).into_iter());
-        let settings = read(&[("SUBAGENTD_LIMITS__CHILDREN", "7")]).unwrap();
+        let settings = read(&[("SUBAGENTD_LIMITS__CHILDREN", "7"), ("SUBAGENTD_DEFAULT_RUNTIME", "pi")]).unwrap();
         assert_eq!((settings.limits.children, settings.time_limits().idle_ms), (7, 250));
+        assert_eq!(settings.default_runtime.as_deref(), Some(PI));
+        assert_eq!(read(&[]).unwrap().default_runtime, None);
         assert_eq!(settings.program("pi").unwrap().path, Path::new("/opt/pi"));
 
         std::fs::write(&file, "[limits]\nchildrens = 2\n").unwrap();

@@ -8,18 +8,29 @@ use anyhow::Context as _;
 /// Lines of code in one source file, comments, blank lines and its tests left out. A longer one has two subjects.
 const LINES: usize = 500;
 
+/// Columns of a line of TypeScript; rustfmt sees to the others.
+const COLUMNS: usize = 120;
+
 /// Looks at all of them and gives one line for each fault.
 ///
 /// # Errors
 /// When a file cannot be read.
 pub(crate) fn files(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut faults = migrations(&root.join("migrations"))?;
-    for source in sources(&root.join("crates"))? {
-        let text = read(&source)?;
+    let mut crates = Vec::new();
+    for member in entries(&root.join("crates"))? {
+        crates.append(&mut sources(member.join("src"), "rs")?);
+    }
+    let clients = sources(root.join("clients"), "ts")?;
+    for source in crates.iter().chain(&clients) {
+        let text = read(source)?;
+        let name = source.strip_prefix(root).unwrap_or(source).display();
         let lines = code_lines(&text);
         if lines > LINES {
-            let name = source.strip_prefix(root).unwrap_or(&source).display();
             faults.push(format!("{name} has {lines} lines of code, {LINES} are allowed; split it by subject"));
+        }
+        if source.extension().is_some_and(|extension| extension == "ts") {
+            faults.extend(wide_lines(&text).map(|line| format!("{name}:{line} is wider than {COLUMNS} columns")));
         }
     }
     Ok(faults)
@@ -41,24 +52,30 @@ fn migrations(folder: &Path) -> anyhow::Result<Vec<String>> {
     Ok(faults)
 }
 
-/// The sources of all crates, without files that are tests as a whole.
-fn sources(crates: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// The sources below a folder, without files that are tests as a whole and what npm installed.
+fn sources(folder: PathBuf, wanted: &str) -> anyhow::Result<Vec<PathBuf>> {
     let mut sources = Vec::new();
-    let mut waiting: Vec<PathBuf> = entries(crates)?.into_iter().map(|member| member.join("src")).collect();
+    let mut waiting = vec![folder];
     while let Some(folder) = waiting.pop() {
         for path in entries(&folder)? {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            if name == "tests" || name.ends_with("_tests") {
+            if name == "node_modules" || name == "tests" || name.ends_with("_tests") {
                 continue;
             }
             if path.is_dir() {
                 waiting.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| extension == wanted) {
                 sources.push(path);
             }
         }
     }
     Ok(sources)
+}
+
+/// Numbers of the lines that are too wide.
+fn wide_lines(text: &str) -> impl Iterator<Item = usize> {
+    let numbered = (1..).zip(text.lines());
+    numbered.filter(|(_, line)| line.chars().count() > COLUMNS).map(|(number, _)| number)
 }
 
 fn code_lines(text: &str) -> usize {
@@ -107,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn long_files_are_found_and_test_files_are_not() {
+    fn long_files_and_wide_lines_are_found_where_they_count() {
         let root = tempfile::tempdir().unwrap();
         let src = root.path().join("crates/one/src");
         fs::create_dir_all(&src).unwrap();
@@ -116,7 +133,14 @@ mod tests {
             fs::write(src.join(name), "x();\n".repeat(LINES + 1)).unwrap();
         }
         fs::write(src.join("short.rs"), "x();\n".repeat(LINES)).unwrap();
+        let packages = root.path().join("clients/pi/node_modules");
+        fs::create_dir_all(&packages).unwrap();
+        let wide = format!("{}\n{}é\n", "x".repeat(COLUMNS), "x".repeat(COLUMNS));
+        fs::write(packages.join("theirs.ts"), &wide).unwrap();
+        fs::write(root.path().join("clients/pi/wide.ts"), &wide).unwrap();
         let faults = files(root.path()).unwrap();
-        assert!(faults.len() == 1 && faults[0].starts_with("crates/one/src/long.rs has 501"), "{faults:?}");
+        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert!(faults[0].starts_with("crates/one/src/long.rs has 501"), "{faults:?}");
+        assert!(faults[1].starts_with("clients/pi/wide.ts:2 is wider"), "{faults:?}");
     }
 }

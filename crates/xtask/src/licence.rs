@@ -1,5 +1,6 @@
-//! What the lock file may hold: permissive licences only, and nothing that cannot stand beside what is there.
+//! What the lock files may hold: permissive licences only, and nothing that cannot stand beside what is there.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -8,13 +9,14 @@ use serde_json::Value;
 use crate::program;
 
 /// Licences that ask for a notice at most.
-const ACCEPTED: [&str; 14] = [
+const ACCEPTED: [&str; 15] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
     "BSL-1.0",
+    "BlueOak-1.0.0",
     "CC0-1.0",
     "ISC",
     "MIT",
@@ -26,6 +28,8 @@ const ACCEPTED: [&str; 14] = [
 ];
 /// It brings an SQLite of its own, and a program can be linked with one only.
 const EXCLUDED: &str = "rusqlite";
+/// Of the clients in TypeScript.
+const NPM_LOCK: &str = "clients/pi/package-lock.json";
 /// Two versions of it would watch with two threads.
 const ONCE: &str = "notify";
 
@@ -38,6 +42,33 @@ pub(crate) fn packages(root: &Path) -> anyhow::Result<Vec<String>> {
     let metadata: Value = serde_json::from_str(&text).context("the output of cargo metadata is no JSON")?;
     let packages = metadata.get("packages").and_then(Value::as_array).context("cargo metadata names no packages")?;
     Ok(faults(packages))
+}
+
+/// Looks at every package of npm's lock file and gives one line for each fault.
+///
+/// # Errors
+/// When the file cannot be read or holds no packages.
+pub(crate) fn npm_packages(root: &Path) -> anyhow::Result<Vec<String>> {
+    let text = fs::read_to_string(root.join(NPM_LOCK)).with_context(|| format!("{NPM_LOCK} cannot be read"))?;
+    npm_faults(&text)
+}
+
+fn npm_faults(lock: &str) -> anyhow::Result<Vec<String>> {
+    let lock: Value = serde_json::from_str(lock).with_context(|| format!("{NPM_LOCK} is no JSON"))?;
+    let packages = lock.get("packages").and_then(Value::as_object).context("npm's lock file names no packages")?;
+    let mut faults = Vec::new();
+    for (place, package) in packages {
+        let licence = package.get("license").and_then(Value::as_str).unwrap_or_default();
+        if !is_accepted(licence) {
+            faults.push(format!("{place} has the licence \"{licence}\", which is not on the list of accepted ones"));
+        }
+        if package.get("resolved").is_some() {
+            faults.push(format!(
+                "{place} names its registry; make the lock file with npm's --omit-lockfile-registry-resolved"
+            ));
+        }
+    }
+    Ok(faults)
 }
 
 fn faults(packages: &[Value]) -> Vec<String> {
@@ -142,6 +173,22 @@ mod tests {
         let faults = faults(&packages);
         assert_eq!(faults.len(), 4, "{faults:?}");
         for (fault, says) in faults.iter().zip(["rusqlite 1.0.0", "x 1.0.0", "y 2", "2 times"]) {
+            assert!(fault.contains(says), "{fault}");
+        }
+    }
+
+    #[test]
+    fn packages_of_npm_have_an_accepted_licence_and_no_registry() {
+        let lock = json!({"packages": {
+            "": {"license": "MIT"},
+            "node_modules/good": {"license": "BlueOak-1.0.0"},
+            "node_modules/bad": {"license": "GPL-3.0-only"},
+            "node_modules/silent": {},
+            "node_modules/placed": {"license": "MIT", "resolved": "https://registry.invalid/placed.tgz"},
+        }});
+        let faults = npm_faults(&lock.to_string()).unwrap();
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        for (fault, says) in faults.iter().zip(["bad has the licence", "placed names its registry", "silent has the"]) {
             assert!(fault.contains(says), "{fault}");
         }
     }

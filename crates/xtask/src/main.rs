@@ -5,6 +5,7 @@ mod build;
 mod checks;
 mod ci;
 mod licence;
+mod pi;
 mod program;
 mod soak;
 mod test;

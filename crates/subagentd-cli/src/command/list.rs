@@ -1,5 +1,7 @@
 //! `list`: what is going on, in groups; or runs, newest first.
 
+use std::collections::HashSet;
+
 use subagentd_proto::limits::PAGE_ROWS;
 use subagentd_proto::method::RunList;
 use subagentd_proto::run::{ListParams, ListResponse, RunSummary, State};
@@ -22,9 +24,8 @@ const ROWS: u32 = 20;
 const COUNTED_ROWS: u32 = 100;
 
 /// States of runs that wait for nothing but somebody who looks.
-const BAD: [State; 6] =
-    [State::Paused, State::Failed, State::Rejected, State::TimedOut, State::BudgetExhausted, State::Interrupted];
-const WORKING: [State; 3] = [State::Starting, State::Running, State::Paused];
+const BAD: [State; 5] = [State::Failed, State::Rejected, State::TimedOut, State::BudgetExhausted, State::Interrupted];
+const WORKING: [State; 2] = [State::Starting, State::Running];
 const DONE: [State; 7] = [
     State::Succeeded,
     State::Failed,
@@ -37,10 +38,13 @@ const DONE: [State; 7] = [
 
 static NEEDS_YOU: Kind =
     Kind { title: "Needs you", rows: 10, others: "inbox", next: ("show", "why, and mark it as seen") };
+/// They do nothing until their owner says so.
+static PAUSED: Kind =
+    Kind { title: "Paused", rows: 10, others: "list --state paused", next: ("resume", "let it go on") };
 static AT_WORK: Kind = Kind {
     title: "Working",
     rows: 10,
-    others: "list --state starting,running,paused",
+    others: "list --state starting,running",
     next: ("wait", "look on until it ends"),
 };
 static WAITING: Kind =
@@ -103,16 +107,19 @@ async fn overview(daemon: &Daemon<'_>, screen: &Screen) -> Result<Exit, Failure>
         let (states, owner) = (states.to_vec(), owner.map(str::to_owned));
         daemon.call::<RunList>(ListParams { cursor: None, limit: Some(COUNTED_ROWS), states, owner })
     };
-    let (bad, working, queued, done) = tokio::try_join!(
-        page(&BAD, Some(daemon.owner())),
-        page(&WORKING, None),
-        page(&[State::Queued], None),
-        page(&DONE, None),
-    )?;
+    // In the order of a run's life, one after the other: what goes on meanwhile is then found at least once.
+    let queued = page(&[State::Queued], None).await?;
+    let working = page(&WORKING, None).await?;
+    let paused = page(&[State::Paused], None).await?;
+    let (bad, done) = tokio::try_join!(page(&BAD, Some(daemon.owner())), page(&DONE, None))?;
+    let paused = moved_on(paused, &[&bad, &done]);
+    let working = moved_on(working, &[&paused, &bad, &done]);
+    let queued = moved_on(queued, &[&working, &paused, &bad, &done]);
     let needs = |run: &RunSummary| needs(run, daemon.owner());
     let groups = [
         group(&NEEDS_YOU, bad, needs),
-        group(&AT_WORK, working, |run| !needs(run)),
+        group(&PAUSED, paused, |_| true),
+        group(&AT_WORK, working, |_| true),
         group(&WAITING, queued, |_| true),
         done_group(done, needs, daemon.owner()),
     ];
@@ -122,8 +129,15 @@ async fn overview(daemon: &Daemon<'_>, screen: &Screen) -> Result<Exit, Failure>
         return Ok(Exit::Succeeded);
     }
     screen.text(&render::groups(&groups, screen, &Clock::local()))?;
-    screen.hints(&next_steps(&groups));
+    screen.hints(&next_steps(&groups, daemon.owner()));
     Ok(Exit::Succeeded)
+}
+
+/// Without those that a later look found further on.
+fn moved_on(mut page: ListResponse, later: &[&ListResponse]) -> ListResponse {
+    let further: HashSet<&str> = later.iter().flat_map(|page| &page.runs).map(|run| run.run.as_str()).collect();
+    page.runs.retain(|run| !further.contains(run.run.as_str()));
+    page
 }
 
 fn group(kind: &'static Kind, page: ListResponse, belongs: impl Fn(&RunSummary) -> bool) -> Group {
@@ -140,12 +154,9 @@ fn done_group(page: ListResponse, needs: impl Fn(&RunSummary) -> bool, owner: &s
     group
 }
 
-/// Whether somebody has to look at it: it ended badly and its owner has not seen that, or it can go on only if told to.
+/// Whether somebody has to look at it: it ended badly and its owner has not seen that.
 fn needs(run: &RunSummary, owner: &str) -> bool {
-    match run.state {
-        State::Paused => run.owner == owner,
-        state => BAD.contains(&state) && unseen(run, owner),
-    }
+    BAD.contains(&run.state) && unseen(run, owner)
 }
 
 /// A daemon that does not tell counts everything as seen: the inbox has it all the same.
@@ -160,12 +171,16 @@ fn first_steps() -> Hints {
 }
 
 /// One step for each group, with a run of it to copy.
-fn next_steps(groups: &[Group]) -> Hints {
+fn next_steps(groups: &[Group], owner: &str) -> Hints {
     let mut hints = Hints::default();
     for group in groups {
         let (command, what) = group.kind.next;
-        // Only what succeeded is sure to have an answer.
-        let fits = |run: &&RunSummary| command != "result" || run.state == State::Succeeded;
+        let fits = |run: &&RunSummary| match command {
+            // Only what succeeded is sure to have an answer.
+            "result" => run.state == State::Succeeded,
+            "resume" => run.owner == owner,
+            _ => true,
+        };
         if let Some(run) = group.runs.iter().find(fits) {
             hints = hints.and(format_args!("{command} {}", words::ending(&run.run)), what);
         }
@@ -189,26 +204,35 @@ mod tests {
     }
 
     #[test]
-    fn only_what_ended_badly_unseen_and_what_is_paused_needs_its_owner() {
-        for state in BAD.into_iter().filter(|state| state.is_end()) {
+    fn only_what_ended_badly_and_unseen_needs_its_owner() {
+        for state in BAD {
             assert!(needs(&noticed(state, false), OWNER), "{state:?}");
             assert!(!needs(&noticed(state, true), OWNER), "{state:?} was seen");
             assert!(!needs(&noticed(state, false), "pi:other"), "{state:?} of another owner");
             assert!(!needs(&samples::summary(state, "t"), OWNER), "{state:?} without a notice");
         }
-        for state in [State::Succeeded, State::Cancelled, State::Running, State::Queued] {
+        for state in [State::Succeeded, State::Cancelled, State::Running, State::Queued, State::Paused] {
             assert!(!needs(&noticed(state, false), OWNER), "{state:?}");
         }
-        assert!(needs(&samples::summary(State::Paused, "t"), OWNER));
-        assert!(!needs(&samples::summary(State::Paused, "t"), "pi:other"));
     }
 
     #[test]
     fn every_state_is_in_a_group() {
         for (state, _) in words::STATES {
-            let groups = [&BAD[..], &WORKING, &[State::Queued], &DONE];
+            let groups = [&BAD[..], &[State::Paused], &WORKING, &[State::Queued], &DONE];
             assert!(groups.iter().any(|group| group.contains(&state)), "{state:?}");
         }
+    }
+
+    #[test]
+    fn only_an_own_paused_run_is_resumed() {
+        let paused = |owner: &str| {
+            let run = RunSummary { owner: owner.to_owned(), ..samples::summary(State::Paused, "t") };
+            let page = ListResponse { runs: vec![run], next_cursor: None };
+            next_steps(&[group(&PAUSED, page, |_| true)], OWNER).text(80)
+        };
+        assert_eq!(paused(OWNER), "Next: subagentd-cli resume 1a2b3c4d   let it go on");
+        assert_eq!(paused("pi:other"), "");
     }
 
     #[test]

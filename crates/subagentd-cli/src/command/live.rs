@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use subagentd_ipc::client::Items;
 use subagentd_proto::method::{self, RunGet};
-use subagentd_proto::run::{GetParams, ProgressParams, RunProgress, State};
+use subagentd_proto::run::{GetParams, ProgressParams, RunProgress, RunView, State};
 
 use crate::connection::Daemon;
 use crate::output::{self, Screen};
@@ -72,9 +72,7 @@ impl Live {
     async fn open(&mut self, daemon: &Daemon<'_>, run: &str) -> Option<Items<RunProgress>> {
         if self.over && self.newest.is_none() {
             let known = daemon.call::<RunGet>(GetParams { run: run.to_owned() }).await.ok();
-            if let Some(known) = known {
-                self.since_ms = known.started_at_ms.unwrap_or(known.created_at_ms);
-            }
+            self.since_ms = known.as_ref().and_then(since).unwrap_or(self.since_ms);
         }
         let params = ProgressParams { run: run.to_owned() };
         daemon.subscribe::<method::RunProgress>(params).await.ok()
@@ -117,6 +115,13 @@ impl Drop for Live {
     }
 }
 
+/// When the state of a run began, as far as that is known: of one that waits to go on it is not.
+fn since(run: &RunView) -> Option<u64> {
+    let open = run.children.iter().filter(|child| child.ended_at_ms.is_none());
+    let started = open.filter_map(|child| child.started_at_ms).max();
+    started.or_else(|| run.children.iter().all(|child| child.attempt == 0).then_some(run.created_at_ms))
+}
+
 async fn next(items: &mut Option<Items<RunProgress>>) -> Option<RunProgress> {
     match items {
         // An item that cannot be read is like none: the work tells how it ends.
@@ -129,4 +134,24 @@ fn write(text: &str) {
     let mut out = io::stderr().lock();
     // Progress that nobody can see is no reason to fail.
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::samples;
+
+    #[test]
+    fn a_state_began_with_its_attempt_and_not_with_the_run() {
+        let queued = samples::queued();
+        assert_eq!(since(&queued), Some(samples::CREATED));
+        let mut resumed = samples::ended();
+        resumed.state = State::Running;
+        resumed.children[0].attempt = 2;
+        resumed.children[0].state = State::Running;
+        assert_eq!(since(&resumed), None, "its first attempt has ended, the next one has not begun");
+        resumed.children[0].started_at_ms = Some(samples::CREATED + 500_000);
+        resumed.children[0].ended_at_ms = None;
+        assert_eq!(since(&resumed), Some(samples::CREATED + 500_000));
+    }
 }

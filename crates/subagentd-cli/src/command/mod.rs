@@ -7,9 +7,14 @@ mod inbox;
 mod lease;
 mod list;
 mod live;
+mod models;
+mod next;
+mod pause;
 mod result;
+mod resume;
 mod run;
 mod show;
+mod steer;
 mod wait;
 
 use crate::args::{Cli, Command};
@@ -26,10 +31,14 @@ pub(crate) async fn perform(cli: Cli, screen: &Screen) -> Result<Exit, Failure> 
         Command::List(args) => list::list(&args, &caller, screen).await,
         Command::Show(args) => show::show(args, &caller, screen).await,
         Command::Wait(args) => wait::wait(args, &caller, screen).await,
+        Command::Steer(args) => steer::steer(args, &caller, screen).await,
+        Command::Pause(args) => pause::pause(args, &caller, screen).await,
+        Command::Resume(args) => resume::resume(args, &caller, screen).await,
         Command::Cancel(args) => cancel::cancel(args, &caller, screen).await,
         Command::Result(args) => result::result(args, &caller, screen).await,
         Command::Inbox(args) => inbox::inbox(args, &caller, screen).await,
         Command::Agents => agents::agents(&caller, screen).await,
+        Command::Models(args) => models::models(args, &caller, screen).await,
         Command::Lease { action } => lease::lease(action, &caller, screen).await,
         Command::Daemon { action } => daemon::daemon(&action, &caller, screen).await,
     }

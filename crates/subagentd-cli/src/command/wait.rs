@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use subagentd_proto::limits::WAIT_MS;
 use subagentd_proto::method::RunWait;
-use subagentd_proto::run::{RunView, State, WaitParams, WaitResponse};
+use subagentd_proto::run::{State, WaitParams, WaitResponse};
 use tokio::time::Instant;
 
 use super::live::Live;
+use super::next;
 use crate::args::Wait;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hints::Hints;
-use crate::interrupt::{self, Interrupt};
+use crate::interrupt::Interrupt;
 use crate::output::Screen;
 use crate::render::time::Clock;
 use crate::render::{run as render, words};
@@ -44,7 +44,8 @@ pub(crate) async fn until_end(
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let slice = left.map_or(WAIT_MS, |left| u64::try_from(left.as_millis()).unwrap_or(WAIT_MS).min(WAIT_MS));
-        let params = WaitParams { run: run.clone(), timeout_ms: Some(slice) };
+        // What is shown here is kept from the owner's watchers.
+        let params = WaitParams { run: run.clone(), timeout_ms: Some(slice), foreground: daemon.may_acknowledge() };
         match live.beside(daemon, &run, daemon.call::<RunWait>(params)).await {
             Ok(reply) if reply.ended || reply.run.state == State::Paused => return Ok(reply),
             Ok(reply) if deadline.is_some_and(|deadline| deadline <= Instant::now()) => return Ok(reply),
@@ -79,29 +80,17 @@ fn without_daemon(failure: Failure, run: &str) -> Failure {
 pub(crate) async fn finish(daemon: &Daemon<'_>, waited: &WaitResponse, screen: &Screen) -> Result<Exit, Failure> {
     let run = &waited.run;
     screen.result(waited, || render::outcome(run, screen, &Clock::local()))?;
-    let name = words::ending(&run.run);
     if !waited.ended {
         let why = if run.state == State::Paused { "It is paused" } else { "The time is up; the run goes on" };
         screen.note(&format!("{why}."));
-        screen.hints(&interrupt::hints(name));
+        screen.hints(&next::after_wait(run, daemon.owner()));
         return Ok(Exit::StillRunning);
     }
     daemon.acknowledge_run(run, screen).await;
-    screen.hints(&next(run, name));
+    screen.hints(&next::after_wait(run, daemon.owner()));
     Ok(match Exit::of_state(run.state) {
         // The daemon says that it ended, in a word that this program does not know.
         Exit::StillRunning => Exit::Failed,
         exit => exit,
     })
-}
-
-fn next(run: &RunView, name: &str) -> Hints {
-    let what = match run.state {
-        State::Succeeded => "what was decided and why",
-        _ => "what was decided, and where its logs are",
-    };
-    let answered = run.children.iter().any(|child| child.reference.is_some());
-    let hints = Hints::default();
-    let hints = if answered { hints.and(format_args!("result {name}"), "read the answer") } else { hints };
-    hints.and(format_args!("show {name}"), what)
 }

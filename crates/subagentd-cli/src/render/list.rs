@@ -101,10 +101,11 @@ fn took(run: &RunSummary, clock: &Clock) -> String {
 
 /// The title, behind what a person has to know first.
 fn what(run: &RunSummary) -> String {
-    let first = match (run.state, &run.waits, &run.reason) {
-        (State::Queued, Some(waits), _) => words::waits_short(waits),
+    let first = match (run.state, &run.intent, &run.waits, &run.reason) {
+        (_, Some(intent), _, _) => words::intent(intent),
+        (State::Queued, _, Some(waits), _) => words::waits_short(waits),
         // `cancelled` says the same again.
-        (state, _, Some(reason)) if state.is_end() && state != State::Succeeded && words::state(state) != reason => {
+        (state, _, _, Some(reason)) if state.is_end() && state != State::Succeeded && words::state(state) != reason => {
             reason.clone()
         }
         _ => return run.title.clone(),
@@ -208,6 +209,14 @@ RUN       STATE             AGENT            SINCE   TOOK    WHAT
 1a2b3c4d  cancelled         explore +2       Nov 11  2m 3s   look [2J again
 "
         );
+    }
+
+    #[test]
+    fn what_was_asked_of_a_run_stands_before_its_title() {
+        for (intent, wanted) in [("cancel", "cancelling: the title"), ("pause", "pausing: the title")] {
+            let run = RunSummary { intent: Some(intent.to_owned()), ..samples::summary(State::Running, "the title") };
+            assert_eq!(what(&run), wanted);
+        }
     }
 
     #[test]

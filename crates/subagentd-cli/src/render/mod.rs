@@ -4,9 +4,11 @@ pub(crate) mod agents;
 pub(crate) mod daemon;
 pub(crate) mod fields;
 pub(crate) mod fit;
+mod history;
 pub(crate) mod inbox;
 pub(crate) mod lease;
 pub(crate) mod list;
+pub(crate) mod models;
 pub(crate) mod progress;
 pub(crate) mod run;
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The screens of one run: the end of `run` and `wait`, and `show`.
 
-use subagentd_proto::run::{ChildView, Decision, LaunchResponse, NoticeRef, RunView, State, Usage};
+use subagentd_proto::run::{ChildView, Decision, LaunchResponse, NoticeRef, ResumeResponse, RunView, State, Usage};
 
 use super::fields::Fields;
+use super::history;
 use super::time::{Clock, span};
 use super::words;
 use crate::output::Screen;
@@ -29,6 +30,19 @@ pub(crate) fn detached(reply: &LaunchResponse, agent: &str, screen: &Screen, clo
     fields.add("model", model(&decisions.model.value, &decisions.thinking.value));
     fields.add_some("remarks", some_words(&reply.remarks));
     format!("{}\n{}", accepted(reply, agent), fields.text(2, screen))
+}
+
+/// The first line about a resume.
+pub(crate) fn goes_on(reply: &ResumeResponse) -> String {
+    format!("Run {} goes on: attempt {}.", words::ending(&reply.run), reply.attempt)
+}
+
+/// What `resume --detach` prints.
+pub(crate) fn resumed(reply: &ResumeResponse, screen: &Screen, clock: &Clock) -> String {
+    let mut fields = Fields::default();
+    fields.add_some("queue", reply.waits.as_ref().map(|waits| words::waits(waits, clock)));
+    fields.add_some("remarks", some_words(&reply.remarks));
+    format!("{}\n{}", goes_on(reply), fields.text(2, screen))
 }
 
 /// The block that a waiting `run` or `wait` ends with.
@@ -93,7 +107,7 @@ fn child_fields(child: &ChildView, clock: &Clock) -> Fields {
         "limits",
         format!("{} in all, {} without an event", limit(decided.timeout_ms), limit(decided.idle_timeout_ms)),
     );
-    fields.add_some("attempt", (child.attempt > 1).then(|| child.attempt.to_string()));
+    history::add(child, &mut fields, clock);
     fields.add_some("tool calls", child.tool_calls.map(|calls| calls.to_string()));
     fields.add_some("tokens", child.usage.filter(|usage| *usage != Usage::default()).map(tokens));
     fields.add_some("folder", child.folder.as_deref().map(words::line));
@@ -127,8 +141,14 @@ fn cause(child: &ChildView, fields: &mut Fields, clock: &Clock) {
         fields.add_some("reason", child.reason.as_deref().map(words::line));
     }
     fields.add_some("error", child.error.as_deref().map(words::line));
+    fields.add_some("asked", child.intent.as_deref().map(asked));
     fields.add_some("queue", child.waits.as_ref().map(|waits| words::waits(waits, clock)));
     fields.add_some("remarks", some_words(&child.remarks));
+}
+
+/// What it does not do yet.
+fn asked(intent: &str) -> String {
+    format!("to {}; it has not happened yet", words::line(intent))
 }
 
 /// The reference line, marked when the answer is not whole.

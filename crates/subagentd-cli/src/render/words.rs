@@ -1,6 +1,6 @@
 //! Words and figures that several screens share.
 
-use subagentd_proto::run::{Reference, State, Waits};
+use subagentd_proto::run::{Receipt, Reference, State, Waits};
 
 use super::time::Clock;
 
@@ -31,6 +31,26 @@ pub(crate) fn state(state: State) -> &'static str {
 
 pub(crate) fn state_of(word: &str) -> Option<State> {
     STATES.iter().find(|(_, known)| *known == word).map(|(state, _)| *state)
+}
+
+/// How far a text came that a run was told.
+pub(crate) const fn receipt(receipt: Receipt) -> &'static str {
+    match receipt {
+        Receipt::Stored => "stored, not heard yet",
+        Receipt::Accepted => "taken, not heard yet",
+        Receipt::Delivered => "heard",
+        Receipt::Undelivered => "it settled without hearing it",
+        Receipt::Unknown => "unknown",
+    }
+}
+
+/// What was asked of a run and has not happened yet, in one word.
+pub(crate) fn intent(intent: &str) -> String {
+    match intent {
+        "cancel" => "cancelling".to_owned(),
+        "pause" => "pausing".to_owned(),
+        other => line(other),
+    }
 }
 
 /// The tail by which people name a run.

@@ -16,6 +16,12 @@ pub(crate) fn everything(method: &str, params: &Value) -> Reply {
         "daemon/status" => return status(),
         "run/get" => view("succeeded", "cli:test"),
         "run/list" => json!({"runs": rows(params)}),
+        "run/steer" => json!({"run": RUN, "child": 0, "number": 3, "receipt": "delivered", "state": "running"}),
+        "run/pause" => json!({"run": RUN, "state": "running", "outcome": "pausing"}),
+        "run/resume" => json!({
+            "run": RUN, "child": 0, "attempt": 2, "state": "queued", "remarks": ["environment.daemon"],
+            "waits": {"on": "slot", "place": 2},
+        }),
         "run/cancel" => json!({"run": RUN, "state": "running", "outcome": "cancelling"}),
         "run/result" => json!({
             "run": RUN, "child": 0, "state": "succeeded", "complete": true, "reference": reference(),
@@ -60,6 +66,8 @@ fn rows(params: &Value) -> Vec<Value> {
     };
     let waits = json!({"waits": {"on": "scope", "place": 1, "holder": RUN, "holderSinceMs": 1_700_000_000_000_u64}});
     let rows = [
+        row("01998c1e-7a4b-7c3d-9e1f-000000000006", "paused", "pi:other", json!({})),
+        row("01998c1e-7a4b-7c3d-9e1f-000000000005", "paused", "cli:test", json!({})),
         row("01998c1e-7a4b-7c3d-9e1f-000000000004", "queued", "cli:test", waits),
         row("01998c1e-7a4b-7c3d-9e1f-000000000003", "starting", "cli:test", json!({})),
         row("01998c1e-7a4b-7c3d-9e1f-000000000002", "succeeded", "cli:test", ended("completed")),
@@ -92,6 +100,10 @@ fn every_document_is_the_wire_type_that_help_names() {
         (&["list", "--all", "--state", "failed"], "ListResponse", is::<run::ListResponse>),
         (&["show", "1a2b3c4d"], "RunView", is::<run::RunView>),
         (&["wait", "1a2b3c4d"], "WaitResponse", is::<run::WaitResponse>),
+        (&["steer", "1a2b3c4d", "x"], "SteerResponse", is::<run::SteerResponse>),
+        (&["pause", "1a2b3c4d"], "PauseResponse", is::<run::PauseResponse>),
+        (&["resume", "1a2b3c4d"], "WaitResponse", is::<run::WaitResponse>),
+        (&["resume", "1a2b3c4d", "x", "--detach"], "ResumeResponse", is::<run::ResumeResponse>),
         (&["cancel", "1a2b3c4d"], "CancelResponse", is::<run::CancelResponse>),
         (&["result", "1a2b3c4d"], "ResultResponse", is::<run::ResultResponse>),
         (&["result", "1a2b3c4d", "--path"], "ResultResponse", is::<run::ResultResponse>),

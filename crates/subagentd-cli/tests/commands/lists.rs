@@ -18,8 +18,11 @@ fn busy(method: &str, params: &Value) -> Reply {
     assert_eq!(method, "run/list");
     let states: Vec<&str> = params["states"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let owner = params["owner"].as_str().unwrap_or("pi:other");
-    let state = ["queued", "running", "succeeded", "failed"].into_iter().find(|state| states.contains(state)).unwrap();
-    Reply::Result(json!({"runs": (0..30).map(|n| row(n, state, owner)).collect::<Vec<_>>(), "nextCursor": "9"}))
+    let known = ["queued", "running", "paused", "succeeded", "failed"];
+    let place = known.into_iter().position(|state| states.contains(&state)).unwrap();
+    let first = 1_000 * u64::try_from(place).unwrap();
+    let rows: Vec<Value> = (first..first + 30).map(|n| row(n, known[place], owner)).collect();
+    Reply::Result(json!({"runs": rows, "nextCursor": "9"}))
 }
 
 #[test]
@@ -29,16 +32,17 @@ fn many_runs_make_a_short_screen() {
     assert_eq!(seen.code, Some(0), "{seen:?}");
     for line in [
         "  over 5 more: subagentd-cli inbox",
-        "  over 20 more: subagentd-cli list --state starting,running,paused",
+        "  over 20 more: subagentd-cli list --state paused",
+        "  over 20 more: subagentd-cli list --state starting,running",
         "  over 20 more: subagentd-cli list --state queued",
         "  over 25 more: subagentd-cli list --all",
     ] {
         assert!(seen.out.lines().any(|shown| shown == line), "{line:?} is not in\n{}", seen.out);
     }
-    assert!(seen.out.lines().count() < 50, "{}", seen.out);
+    assert!(seen.out.lines().count() < 60, "{}", seen.out);
     let owners: Vec<Value> = peer.asked("run/list").into_iter().map(|params| params["owner"].clone()).collect();
     let asked_for_own = owners.iter().filter(|owner| **owner == "cli:test").count();
-    assert_eq!((asked_for_own, owners.len()), (1, 4), "only what needs somebody is asked for by owner: {owners:?}");
+    assert_eq!((asked_for_own, owners.len()), (1, 5), "only what needs somebody is asked for by owner: {owners:?}");
 }
 
 #[test]
@@ -51,4 +55,23 @@ fn an_idle_place_says_how_to_begin() {
     );
     let seen = peer.run(&["list", "--state", "paused"]);
     assert_eq!((seen.out.as_str(), seen.err.as_str()), ("No such runs.\n", ""), "{seen:?}");
+}
+
+/// Between two looks a run is paused, and then ends.
+#[test]
+fn a_run_that_goes_on_meanwhile_is_shown_once_where_it_is_now() {
+    for last in ["running", "paused", "succeeded"] {
+        let peer = Peer::scripted(move |_, params| {
+            let states = params["states"].as_array().unwrap();
+            let reached = ["running", "paused", "succeeded"].into_iter();
+            let passed = reached.take_while(|state| *state != last).chain([last]);
+            let found = passed.filter(|state| states.contains(&json!(state))).map(|state| row(1, state, "cli:test"));
+            Reply::Result(json!({"runs": found.collect::<Vec<_>>()}))
+        });
+        let seen = peer.run(&["list", "--owner", "cli:test"]);
+        let shown: Vec<&str> = seen.out.lines().filter(|line| line.contains("title 1")).collect();
+        assert!(shown.len() == 1 && shown[0].contains(last), "{last}: {seen:?}");
+        let first: Vec<Value> = peer.asked("run/list").iter().map(|params| params["states"][0].clone()).collect();
+        assert_eq!(first[..3], ["queued", "starting", "paused"], "a run could slip through between two looks");
+    }
 }

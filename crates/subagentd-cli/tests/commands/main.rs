@@ -16,4 +16,5 @@ mod lists;
 mod peer;
 mod read;
 mod screens;
+mod steer;
 mod wait;

@@ -1,8 +1,10 @@
 //! Every screen as it is printed, against stored ones: `INSTA_UPDATE=always cargo test -p subagentd-cli` stores new ones,
 //! to be read like code.
 
+use serde_json::json;
+
 use crate::documents::everything;
-use crate::peer::{Peer, Reply, waited};
+use crate::peer::{Peer, Reply, view, waited};
 
 /// Both streams and the exit code, without the peer's place, which is another one each time.
 fn screen(peer: &Peer, line: &[&str]) -> String {
@@ -24,12 +26,15 @@ fn screens(peer: &Peer, lines: &[&[&str]]) -> String {
 #[test]
 fn help() {
     let peer = Peer::absent();
-    let lines: [&[&str]; 17] = [
+    let lines: [&[&str]; 20] = [
         &["--help"],
         &["run", "--help"],
         &["list", "--help"],
         &["show", "--help"],
         &["wait", "--help"],
+        &["steer", "--help"],
+        &["pause", "--help"],
+        &["resume", "--help"],
         &["cancel", "--help"],
         &["result", "--help"],
         &["inbox", "--help"],
@@ -49,13 +54,18 @@ fn help() {
 #[test]
 fn what_went_well() {
     let peer = Peer::scripted(everything);
-    let lines: [&[&str]; 15] = [
+    let lines: [&[&str]; 20] = [
         &["run", "explore", "where is it?"],
         &["run", "explore", "where is it?", "--detach"],
         &["list", "--owner", "cli:test"],
         &["list", "--all"],
         &["show", "1a2b3c4d"],
         &["wait", "1a2b3c4d"],
+        &["steer", "1a2b3c4d", "use the new API"],
+        &["pause", "1a2b3c4d"],
+        &["resume", "1a2b3c4d"],
+        &["resume", "1a2b3c4d", "now the tests"],
+        &["resume", "1a2b3c4d", "now the tests", "--detach"],
         &["cancel", "1a2b3c4d"],
         &["result", "1a2b3c4d"],
         &["inbox"],
@@ -81,7 +91,7 @@ fn runs_that_did_not_end_well() {
             "run/wait" => waited(state, ended),
             _ => everything(method, params),
         });
-        let shown = screen(&peer, &["wait", "1a2b3c4d", "--timeout", "0"]);
+        let shown = screen(&peer, &["wait", "1a2b3c4d", "--timeout", "0", "--owner", "cli:test"]);
         // What has lasted until now is another time each time.
         let steady = shown.lines().map(|line| match line.split_once(": explore, ") {
             Some((head, _)) if !ended => format!("{head}: explore, TIME\n"),
@@ -91,6 +101,31 @@ fn runs_that_did_not_end_well() {
         text.push('\n');
     }
     insta::assert_snapshot!(text);
+}
+
+/// Told a few things and interrupted; one that cannot go on; one that is paused.
+#[test]
+fn a_run_with_a_history() {
+    let steer = |number: u32, delivery: &str, receipt: &str| json!({"number": number, "atMs": 1_700_000_002_000_u64, "delivery": delivery, "receipt": receipt});
+    let mut run = view("interrupted", "cli:test");
+    let child = &mut run["children"][0];
+    child["attempt"] = json!(3);
+    child["steers"] = json!([steer(1, "steer", "delivered"), steer(2, "followUp", "undelivered")]);
+    let mut refused = run.clone();
+    refused["children"][0]["resumeRefusal"] = json!("it ended before it had a conversation; launch it anew");
+    let mut paused = view("paused", "cli:test");
+    // What has lasted until now is another time each time.
+    paused["startedAtMs"] = json!(1_700_000_001_000_u64);
+    paused["endedAtMs"] = json!(1_700_000_003_000_u64);
+    paused["children"][0]["endedAtMs"] = json!(1_700_000_003_000_u64);
+    let text = [run, refused, paused].map(|run| {
+        let peer = Peer::scripted(move |method, params| match method {
+            "run/get" => Reply::Result(run.clone()),
+            _ => everything(method, params),
+        });
+        screen(&peer, &["show", "1a2b3c4d", "--owner", "cli:test"])
+    });
+    insta::assert_snapshot!(text.join("\n"));
 }
 
 #[test]
@@ -107,6 +142,8 @@ fn what_went_wrong() {
             &["run", "explore", "x", "--detatch"],
             &["run", "explore", "-"],
             &["run", "explore", "x"],
+            &["steer", "1a2b3c4d"],
+            &["steer", "1a2b3c4d", "use", "it"],
             &["show", "abc"],
             &["show", "1a2b3c4d"],
             &["list", "--state", "done"],

@@ -54,7 +54,7 @@ fn a_wait_that_runs_out_leaves_the_run_alone() {
     assert_eq!(seen.code, Some(11), "{seen:?}");
     assert!(seen.out.starts_with("Run 1a2b3c4d running: explore, "), "{seen:?}");
     assert!(seen.err.starts_with("The time is up; the run goes on."), "{seen:?}");
-    assert_eq!(peer.asked("run/wait"), [json!({"run": "1a2b3c4d", "timeoutMs": 0})]);
+    assert_eq!(peer.asked("run/wait"), [json!({"run": "1a2b3c4d", "timeoutMs": 0, "foreground": true})]);
     assert!(peer.asked("inbox/ack").is_empty());
 }
 
@@ -70,15 +70,18 @@ fn slices_follow_each_other_by_the_full_name() {
     assert_eq!(seen.code, Some(0), "{seen:?}");
     let asked = peer.asked("run/wait");
     assert_eq!(asked.len(), 3);
-    assert_eq!(asked[0], json!({"run": "1a2b3c4d", "timeoutMs": 50_000}));
+    assert_eq!(asked[0], json!({"run": "1a2b3c4d", "timeoutMs": 50_000, "foreground": true}));
     assert_eq!(asked[2]["run"], crate::peer::RUN);
 }
 
 #[test]
-fn a_paused_run_is_not_waited_for() {
+fn a_paused_run_is_not_waited_for_and_tells_how_to_go_on() {
     let peer = Peer::scripted(|_, _| waited("paused", false));
-    let seen = peer.run(&["wait", "1a2b3c4d"]);
+    let seen = peer.run(&["wait", "1a2b3c4d", "--owner", "cli:test"]);
     assert_eq!(seen.code, Some(11), "{seen:?}");
+    assert!(seen.err.ends_with(
+        "It is paused.\nNext: subagentd-cli resume 1a2b3c4d   let it go on\n      subagentd-cli cancel 1a2b3c4d   end it\n"
+    ), "{seen:?}");
 }
 
 #[test]

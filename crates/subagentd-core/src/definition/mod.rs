@@ -32,6 +32,7 @@ pub use field::{Access, Field, InheritTools, Output, Role, Thinking, Tools};
 pub use find::Missing;
 pub use key::Key;
 pub use name::{BadName, NAME_BYTES};
+pub(crate) use nearest::edits;
 pub use problem::{About, PROBLEMS, Problem, Severity};
 pub use shipped::PACKAGES;
 pub use source::{AgentScope, Content, SourceFile, Sources};

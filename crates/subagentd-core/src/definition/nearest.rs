@@ -12,7 +12,7 @@ pub(super) fn nearest(asked: &str, names: &[String]) -> Option<String> {
 }
 
 /// Letters to insert, remove or replace to get from one word to the other.
-fn edits(from: &str, to: &str) -> usize {
+pub(crate) fn edits(from: &str, to: &str) -> usize {
     let mut row: Vec<usize> = (0..=to.chars().count()).collect();
     for (done, left) in from.chars().enumerate() {
         let mut diagonal = done;

@@ -6,8 +6,10 @@ use crate::plan::{Alternative, Decision, Source};
 use super::choice::says;
 use super::{Capture, Refusal, Request};
 
-const FRESH: &str = "fresh";
-pub(super) const PARENT: &str = "parent";
+/// It begins with nothing but its task.
+pub const FRESH: &str = "fresh";
+/// It begins with a copy of its parent's conversation.
+pub const PARENT: &str = "parent";
 
 pub(super) fn choose(
     request: &Request,

@@ -28,6 +28,7 @@ use choice::says;
 
 pub use capture::{ActiveTool, Capture, Effect, Stated};
 pub use class::class_of;
+pub use context::{FRESH, PARENT};
 pub use digest::plan_digest;
 pub use policy::{Ceiling, Policy};
 pub use refusal::{Refusal, RefusalKind};
@@ -75,6 +76,8 @@ pub struct Facts {
     pub environment: Option<String>,
     /// The client's file mode mask, passed through.
     pub umask: Option<u32>,
+    /// The client's soft resource limits, passed through.
+    pub resource_limits: BTreeMap<String, u64>,
     /// Names of variables that were left out, passed through.
     pub environment_omitted: Vec<String>,
     /// Remarks made before, to which those of the resolver are added.
@@ -145,7 +148,7 @@ pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Pl
         instructions: definition.instructions.clone(),
         captured: Captured {
             trusted: Some(trusted(capture)),
-            conversation: capture.conversation.clone().filter(|_| context.value == context::PARENT),
+            conversation: capture.conversation.clone().filter(|_| context.value == PARENT),
             standing: Some(standing(capture)),
             suppliers,
             withheld,
@@ -153,11 +156,13 @@ pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Pl
         context,
         environment: facts.environment.clone(),
         umask: facts.umask,
+        resource_limits: facts.resource_limits.clone(),
         environment_omitted: facts.environment_omitted.clone(),
         remarks: remarks(definition, facts, model.above_ceiling),
         model: model.model,
         model_kind: model.kind.word().to_owned(),
         thinking: model.thinking,
+        program: None,
     })
 }
 

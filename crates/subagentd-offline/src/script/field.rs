@@ -73,9 +73,9 @@ pub(super) fn bytes(text: &str, times: u32) -> Result<Vec<u8>, String> {
     Ok(bytes.repeat(times))
 }
 
-pub(super) fn hang(ms: u64) -> Result<Duration, String> {
-    let hang = Duration::from_millis(ms);
-    if hang > LIFE { Err(format!("hang: ms is at most {}", LIFE.as_millis())) } else { Ok(hang) }
+pub(super) fn time(key: &str, ms: u64) -> Result<Duration, String> {
+    let time = Duration::from_millis(ms);
+    if time > LIFE { Err(format!("{key}: ms is at most {}", LIFE.as_millis())) } else { Ok(time) }
 }
 
 pub(super) fn longest_hang() -> u64 {

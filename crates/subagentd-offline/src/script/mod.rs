@@ -21,6 +21,8 @@ const SCRIPT_BYTES: u64 = 4 * 1024 * 1024;
 pub(crate) struct Script {
     pub(crate) before: Vec<Act>,
     pub(crate) steps: Vec<Step>,
+    /// In place of the steps, when a conversation goes on.
+    pub(crate) resumed: Vec<Step>,
     pub(crate) after: Vec<Act>,
 }
 
@@ -30,7 +32,8 @@ pub(crate) enum ScriptError {
     Unreadable { file: PathBuf, why: String },
     #[error(
         "{}:{line}: {why}\neach line is one JSON object with one step: say, tool, sleep, touch, exit, die, beat, fork, \
-         background, forkLoop, ignore, onTerm, raw, stderr, hang, or one of them but say and tool inside before or after",
+         background, forkLoop, ignore, onTerm, raw, stderr, hang, listen, or one of them inside resumed, or one of them but \
+         say, tool and listen inside before or after",
         .file.display()
     )]
     Step { file: PathBuf, line: usize, why: String },
@@ -41,6 +44,7 @@ pub(crate) enum ScriptError {
 enum Placed {
     Before(Act),
     Prompt(Step),
+    Resumed(Step),
     After(Act),
 }
 
@@ -68,6 +72,7 @@ impl Script {
             match parse_line(line).map_err(|why| (at.saturating_add(1), why))? {
                 Placed::Before(act) => script.before.push(act),
                 Placed::Prompt(step) => script.steps.push(step),
+                Placed::Resumed(step) => script.resumed.push(step),
                 Placed::After(act) => script.after.push(act),
             }
         }
@@ -77,13 +82,16 @@ impl Script {
 
 fn parse_line(line: &str) -> Result<Placed, String> {
     let fields = object(serde_json::from_str(line).map_err(|error| error.to_string())?)?;
-    for key in ["before", "after"] {
+    for key in ["before", "after", "resumed"] {
         let Some(inner) = fields.get(key) else { continue };
         if fields.len() > 1 {
             return Err(format!("{key} stands alone in its line"));
         }
         return match parse_step(object(inner.clone())?)? {
-            Step::Say(_) | Step::Tool(_) => Err(format!("say and tool answer a prompt and cannot stand in {key}")),
+            step if key == "resumed" => Ok(Placed::Resumed(step)),
+            Step::Say(_) | Step::Tool(_) | Step::Listen(_) => {
+                Err(format!("say, tool and listen belong to a prompt and cannot stand in {key}"))
+            }
             Step::Act(act) if key == "before" => Ok(Placed::Before(act)),
             Step::Act(act) => Ok(Placed::After(act)),
         };

@@ -23,6 +23,8 @@ const LOOP_MS: u64 = 30_000;
 pub(crate) enum Step {
     Say(Say),
     Tool(Tool),
+    /// Waits for so long for something in the queue.
+    Listen(Duration),
     Act(Act),
 }
 
@@ -204,6 +206,13 @@ struct HangLine {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct ListenLine {
+    #[serde(default = "field::longest_hang")]
+    ms: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ExitLine {
     code: u8,
 }
@@ -217,7 +226,7 @@ struct DieLine {
 /// The step that a JSON object stands for.
 pub(super) fn parse_step(mut fields: Map<String, Value>) -> Result<Step, String> {
     // The key that names the step, and the value that a bare text, number or list stands for.
-    const STEPS: [(&str, &str); 15] = [
+    const STEPS: [(&str, &str); 16] = [
         ("say", "text"),
         ("tool", "name"),
         ("sleep", "ms"),
@@ -233,6 +242,7 @@ pub(super) fn parse_step(mut fields: Map<String, Value>) -> Result<Step, String>
         ("raw", "bytes"),
         ("stderr", "text"),
         ("hang", "ms"),
+        ("listen", "ms"),
     ];
     let named: Vec<(&str, &str)> = STEPS.into_iter().filter(|(key, _)| fields.contains_key(*key)).collect();
     let &[(key, main)] = named.as_slice() else {
@@ -248,6 +258,7 @@ pub(super) fn parse_step(mut fields: Map<String, Value>) -> Result<Step, String>
     match key {
         "say" => say(fill(key, values)?).map(Step::Say),
         "tool" => fill(key, values).map(Step::Tool),
+        "listen" => field::time(key, fill::<ListenLine>(key, values)?.ms).map(Step::Listen),
         _ => act(key, values).map(Step::Act),
     }
 }
@@ -256,7 +267,9 @@ pub(super) fn parse_step(mut fields: Map<String, Value>) -> Result<Step, String>
 pub(crate) fn acts(steps: &[Value]) -> Result<Vec<Act>, String> {
     numbered(steps, |step| match step {
         Step::Act(act) => Ok(act),
-        Step::Say(_) | Step::Tool(_) => Err("a grandchild speaks no dialect, so say and tool cannot stand here"),
+        Step::Say(_) | Step::Tool(_) | Step::Listen(_) => {
+            Err("a grandchild speaks no dialect, so say, tool and listen cannot stand here")
+        }
     })
 }
 
@@ -283,7 +296,7 @@ fn act(key: &str, values: Map<String, Value>) -> Result<Act, String> {
             field::bytes(&bytes, times).map(Act::Raw)
         }
         "stderr" => Ok(Act::Stderr(fill::<StderrLine>(key, values)?.text)),
-        "hang" => field::hang(fill::<HangLine>(key, values)?.ms).map(Act::Hang),
+        "hang" => field::time(key, fill::<HangLine>(key, values)?.ms).map(Act::Hang),
         "exit" => Ok(Act::Exit(fill::<ExitLine>(key, values)?.code)),
         _ => field::signal(key, &fill::<DieLine>(key, values)?.signal, &field::DEADLY).map(Act::Die),
     }
@@ -359,7 +372,7 @@ fn partings(steps: &[Value]) -> Result<Vec<Parting>, String> {
     numbered(steps, |step| match step {
         Step::Say(say) => Ok(Parting::Say(say)),
         Step::Act(act) if !matches!(act, Act::OnTerm(_)) => Ok(Parting::Act(act)),
-        Step::Act(_) | Step::Tool(_) => Err("tool and onTerm cannot stand here"),
+        Step::Act(_) | Step::Tool(_) | Step::Listen(_) => Err("tool, listen and onTerm cannot stand here"),
     })
     .map_err(|why| format!("onTerm: {why}"))
 }

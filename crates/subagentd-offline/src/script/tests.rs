@@ -21,6 +21,8 @@ fn short_and_long_forms_mean_the_same() {
         (r#"{"raw":"ab","times":2}"#, r#"{"raw":"abab"}"#),
         (r#"{"stderr":"a"}"#, r#"{"stderr":{"text":"a"}}"#),
         (r#"{"hang":{}}"#, r#"{"hang":120000}"#),
+        (r#"{"listen":{}}"#, r#"{"listen":120000}"#),
+        (r#"{"resumed":{"say":"a"}}"#, r#"{"resumed":{"say":{"text":"a"}}}"#),
     ] {
         assert_eq!(parse_line(short).unwrap(), parse_line(long).unwrap(), "{short}");
     }
@@ -50,13 +52,17 @@ fn errors_name_the_line_and_the_reason() {
         ("{\"forkLoop\":31000}", 1, "ms at most 30000"),
         ("{\"forkLoop\":5,\"width\":33}", 1, "width is 1 to 32"),
         ("{\"forkLoop\":5,\"wait\":true}", 1, "unknown field `wait`"),
-        ("{\"onTerm\":[{\"tool\":\"ls\"}]}", 1, "onTerm: step 1: tool and onTerm"),
-        ("{\"onTerm\":[{\"onTerm\":[]}]}", 1, "onTerm: step 1: tool and onTerm"),
+        ("{\"onTerm\":[{\"tool\":\"ls\"}]}", 1, "onTerm: step 1: tool, listen and onTerm"),
+        ("{\"onTerm\":[{\"onTerm\":[]}]}", 1, "onTerm: step 1: tool, listen and onTerm"),
         ("{\"raw\":\"\\\\n\"}", 1, "two hex digits"),
         ("{\"raw\":\"\\\\xé\"}", 1, "two hex digits"),
         ("{\"raw\":\"a\\\\\"}", 1, "raw:"),
         ("{\"raw\":\"ab\",\"times\":4000000000}", 1, "more than 67108864 bytes"),
         ("{\"hang\":120001}", 1, "at most 120000"),
+        ("{\"listen\":120001}", 1, "listen: ms is at most 120000"),
+        ("{\"after\":{\"listen\":1}}", 1, "cannot stand in after"),
+        ("{\"resumed\":{\"say\":\"a\"},\"exit\":1}", 1, "resumed stands alone"),
+        ("{\"fork\":[{\"listen\":1}]}", 1, "a grandchild speaks no dialect"),
     ] {
         let (at, why) = Script::parse(text).unwrap_err();
         assert_eq!(at, line, "{text}");

@@ -8,6 +8,7 @@
 )]
 
 mod child;
+mod conversation;
 mod dialect;
 mod grandchild;
 mod manners;

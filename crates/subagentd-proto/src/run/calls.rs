@@ -64,6 +64,9 @@ pub struct RunSummary {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<u64>,
+    /// What was asked of it and has not happened yet: `cancel` or `pause`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// Where it stands if it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
@@ -81,6 +84,17 @@ pub struct WaitParams {
     /// At most so long; 50,000 is the most and the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// This connection will show how the run ended, so the notice of it is kept from the watchers of the owner's inbox:
+    /// from now on, also after this wait, until the notice is acknowledged or the connection closes. The connection's
+    /// latest wait for the run decides: one without this gives the notice back, at once with a `timeoutMs` of 0.
+    ///
+    /// The answer that tells of the end has the notice's number, to be acknowledged as if an `inbox/watch` had sent it
+    /// (`upTo` covers it). If that does not happen within `inbox.offer`, the watchers are offered the notice; likewise
+    /// if nobody asked for the answer for so long. Several connections may wait so for one run: each is told, and the
+    /// watchers are offered the notice when none keeps it any more. One of another owner only observes, and one that
+    /// does this for more than 256 runs keeps nothing of the further ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreground: bool,
 }
 
 /// Response of `run/wait`.

@@ -28,6 +28,9 @@ pub struct LaunchParams {
     /// Whether the caller will not wait. A stored decision; the reply comes after the commit in any case.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub background: Option<bool>,
+    /// `fresh` or `parent` (with [`Capture::conversation`]); absent leaves it to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The runtime; absent means the default one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
@@ -52,6 +55,20 @@ pub struct Capture {
     /// The client's environment for the child. Absent: a short list of the daemon's own variables, with a remark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub environment: Option<CapturedEnvironment>,
+    /// The host's own conversation, for children that begin with their parent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<CapturedConversation>,
+}
+
+/// A host's conversation as a file, copied before the reply: what the host adds later does not reach the child (G13).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CapturedConversation {
+    /// An absolute path.
+    pub path: String,
+    /// The entry that it reaches up to; absent means all of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaf: Option<String>,
 }
 
 /// The client's environment.
@@ -67,6 +84,33 @@ pub struct CapturedEnvironment {
     /// File mode mask.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
+    /// Soft resource limits by their lower-case names (`nofile`, `core`, `stack`, …); absent ones stay the daemon's.
+    /// 18446744073709551615 is no limit, and so is any larger number that a client makes of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "saturated")]
+    pub limits: BTreeMap<String, u64>,
+}
+
+/// A client whose numbers are floating-point cannot write the largest one: what is larger is taken for it.
+fn saturated<'de, D: serde::Deserializer<'de>>(limits: D) -> Result<BTreeMap<String, u64>, D::Error> {
+    let numbers = BTreeMap::<String, Number>::deserialize(limits)?;
+    Ok(numbers.into_iter().map(|(name, number)| (name, number.whole())).collect())
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Whole(u64),
+    Float(f64),
+}
+
+impl Number {
+    /// The conversion saturates; what is no number counts as none.
+    fn whole(self) -> u64 {
+        match self {
+            Self::Whole(number) => number,
+            Self::Float(number) => number as u64,
+        }
+    }
 }
 
 impl std::fmt::Debug for CapturedEnvironment {
@@ -76,6 +120,7 @@ impl std::fmt::Debug for CapturedEnvironment {
             .field("variables", &self.variables.keys())
             .field("omitted", &self.omitted)
             .field("umask", &self.umask)
+            .field("limits", &self.limits)
             .finish()
     }
 }
@@ -170,4 +215,17 @@ pub struct Waits {
     /// Since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_since_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_beyond_the_largest_number_are_the_largest_number() {
+        let text = r#"{"limits": {"nofile": 1024, "core": 18446744073709551615, "stack": 18446744073709552000}}"#;
+        let captured: CapturedEnvironment = serde_json::from_str(text).unwrap();
+        let expected = [("core", u64::MAX), ("nofile", 1024), ("stack", u64::MAX)];
+        assert_eq!(captured.limits, expected.map(|(name, limit)| (name.to_owned(), limit)).into());
+    }
 }

@@ -4,10 +4,12 @@ mod calls;
 mod launch;
 mod progress;
 mod state;
+mod steer;
 mod view;
 
 pub use calls::*;
 pub use launch::*;
 pub use progress::*;
 pub use state::*;
+pub use steer::*;
 pub use view::*;

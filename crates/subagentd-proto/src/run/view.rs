@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decisions, State, Waits};
+use super::{Decisions, State, SteerView, Waits};
 
 /// Parameters of `run/get`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,6 +78,9 @@ pub struct ChildView {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<u64>,
+    /// What was asked of it and has not happened yet: `cancel` or `pause`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<String>,
     /// Where it stands if it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Waits>,
@@ -104,6 +107,12 @@ pub struct ChildView {
     /// Remarks: stable codes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What it was told since its launch, the newest 32.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steers: Vec<SteerView>,
+    /// Why `run/resume` would be refused now; absent if it would not (G34).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume_refusal: Option<String>,
     /// The attempt's folder: events, facts, logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,

@@ -7,13 +7,15 @@ use serde_json::value::RawValue;
 use subagentd_core::life::Reason;
 use subagentd_core::outcome::{Reported, Usage, error_line};
 
+use crate::format::Receipt;
+
 /// Bytes of a tool call's arguments in [`Event::ToolStarted`]; longer ones are cut and flagged (decision N4).
 pub const ARGS_BYTES: usize = 4 * 1024;
 /// Bytes of an id, tool name or stop reason taken over from the child; longer ones are cut, at the start and at the end of
 /// a call alike, so that the two still match.
 pub const NAME_BYTES: usize = 200;
 
-/// One thing that happened. Everything but [`Event::Noise`] and [`Event::EndOfOutput`] is a sign of life.
+/// One thing that happened.
 #[derive(Clone, PartialEq)]
 pub enum Event {
     /// Model, thinking level and tools are as asked; the prompt is on its way.
@@ -60,11 +62,18 @@ pub enum Event {
         /// Why it stopped, in the dialect's word.
         stop: String,
     },
+    /// A steer came so far, or was asked for again and has come so far.
+    Steered {
+        /// Its number.
+        intent: u32,
+        /// How far.
+        receipt: Receipt,
+    },
     /// The child is done, or was refused. Comes at most once.
     Settled(Settlement),
     /// A record for `events.jsonl`. Comes before the events that it means.
-    /// Left out: streamed deltas (their content comes whole in the message's end) and the responses to the verification,
-    /// whose model objects may carry a provider's secret headers.
+    /// Left out: what is streamed (its content comes whole at the end of the message or call) and the responses to the
+    /// verification, whose model objects may carry a provider's secret headers.
     Record {
         /// The dialect's type of the record; empty when it has none.
         kind: String,
@@ -78,6 +87,14 @@ pub enum Event {
     },
     /// Standard output ended before the child settled. The exit status says what that means.
     EndOfOutput,
+}
+
+impl Event {
+    /// Whether the child itself must have done something.
+    #[must_use]
+    pub fn is_sign_of_life(&self) -> bool {
+        !matches!(self, Self::Noise { .. } | Self::EndOfOutput | Self::Steered { .. })
+    }
 }
 
 /// A record as the child wrote it, made valid where JavaScript is laxer than the standard. Never a line end in it.
@@ -131,7 +148,7 @@ pub struct Totals {
     pub turns: u64,
     /// Finished tool calls.
     pub tool_calls: u64,
-    /// Usage of the assistant messages.
+    /// Usage of the assistant messages, of tools that asked a model, and of summaries.
     pub usage: Usage,
     /// Bytes of lines that were no records.
     pub noise_bytes: u64,
@@ -165,6 +182,9 @@ impl fmt::Debug for Event {
                 .finish(),
             Self::Message { usage, stop } => {
                 f.debug_struct("Message").field("usage", usage).field("stop", stop).finish()
+            }
+            Self::Steered { intent, receipt } => {
+                f.debug_struct("Steered").field("intent", intent).field("receipt", receipt).finish()
             }
             Self::Settled(settlement) => settlement.fmt(f),
             Self::Record { kind, raw } => f.debug_struct("Record").field("kind", kind).field("raw", raw).finish(),

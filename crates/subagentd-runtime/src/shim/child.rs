@@ -9,13 +9,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use nix::sys::signal::SigSet;
-use rustix::process::{Pid, Resource, Signal};
+use rustix::process::{Pid, Signal};
 
-use super::setup::{Prepared, Setup};
+use super::rlimits::SoftLimits;
+use super::setup::Setup;
 use subagentd_core::outcome::Exit;
 
 /// The variable that marks a child and everything it starts.
 pub(crate) const MARK: &str = "SUBAGENTD_ATTEMPT";
+
+/// Nobody could answer a question that a child's programs ask (F22): they shall fail at once and say so. An empty name of
+/// a helper keeps git from every helper that asks a person, those of its settings included; stored credentials stay.
+const NOBODY_THERE: [(&str, &str); 4] =
+    [("GIT_TERMINAL_PROMPT", "0"), ("GIT_ASKPASS", ""), ("SSH_ASKPASS_REQUIRE", "never"), ("GCM_INTERACTIVE", "never")];
 
 /// A child process and our ends of its pipes.
 pub(super) struct Child {
@@ -35,17 +41,18 @@ pub(super) struct Child {
 ///
 /// # Errors
 /// One line that names the program and the system's reason.
-pub(super) fn start(setup: &Setup, prepared: &Prepared, dialect: &[OsString]) -> Result<Child, String> {
+pub(super) fn start(setup: &Setup, environment: &[(String, String)], dialect: &[OsString]) -> Result<Child, String> {
     let request = &setup.request;
-    let program = find(&request.program.path, &prepared.environment)?;
+    let program = find(&request.program.path, environment)?;
     let mut command = Command::new(&program);
     command.args(&request.program.args).args(dialect).current_dir(&request.directory);
-    command.env_clear().envs(prepared.environment.iter().map(|(name, value)| (name, value)));
+    command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
     command.env("PWD", &request.directory).env(MARK, mark(setup));
+    command.envs(NOBODY_THERE).env_remove("SSH_ASKPASS").env_remove("SUDO_ASKPASS");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own, in our session: no controlling terminal, and none can be acquired by opening one.
     command.process_group(0);
-    before_exec(&mut command, request.open_files);
+    before_exec(&mut command, SoftLimits::of(&request.resource_limits, request.open_files));
 
     let own_mask = request.umask.map(|mask| rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask)));
     let spawned = command.spawn();
@@ -69,11 +76,10 @@ fn mark(setup: &Setup) -> String {
     setup.request.attempt.to_string()
 }
 
-/// The kernel kills the child when the shim dies, however it dies; the child gets the limit of open files that the
-/// daemon was started with, and none of the signals that the shim blocks for itself (the standard library leaves the
-/// mask as it is).
+/// The kernel kills the child when the shim dies, however it dies; the child gets the limits of its client, and none of
+/// the signals that the shim blocks for itself (the standard library leaves the mask as it is).
 #[expect(unsafe_code, reason = "the only way to run something between fork and exec")]
-fn before_exec(command: &mut Command, open_files: Option<u64>) {
+fn before_exec(command: &mut Command, limits: SoftLimits) {
     let shim = rustix::process::getpid();
     // SAFETY: the closure makes a few system calls and allocates nothing, as must be after a fork.
     unsafe {
@@ -84,9 +90,7 @@ fn before_exec(command: &mut Command, open_files: Option<u64>) {
                 return Err(io::Error::from(rustix::io::Errno::SRCH));
             }
             SigSet::empty().thread_set_mask()?;
-            let mut limit = rustix::process::getrlimit(Resource::Nofile);
-            limit.current = open_files.or(limit.current);
-            Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
+            Ok(limits.apply()?)
         });
     }
 }

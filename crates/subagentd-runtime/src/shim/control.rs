@@ -44,13 +44,13 @@ impl Control {
         listener.chain(self.connections.iter().map(|one| (one.stream.as_fd(), !one.outgoing.is_empty())))
     }
 
-    /// Takes new connections, greeting each with `hello`, and reads orders. Never blocks.
-    pub(super) fn turn(&mut self, hello: &Word) -> Vec<Order> {
+    /// Takes new connections, greeting each, and reads orders. Never blocks.
+    pub(super) fn turn(&mut self, greeting: impl Fn() -> Vec<Word>) -> Vec<Order> {
         while let Ok((stream, _)) = self.listener.accept() {
             if is_daemon(&stream) {
                 self.add(stream);
                 if let Some(newest) = self.connections.last_mut() {
-                    newest.say(hello);
+                    greeting().iter().for_each(|word| newest.say(word));
                 }
             }
         }

@@ -39,7 +39,9 @@ impl Session<'_> {
 
     pub(super) fn outcome(mut self) -> Outcome {
         let (reason, error) = self.judge();
+        // A paused child goes on: what it said last is no answer yet.
         if self.answer.is_none()
+            && reason != Reason::Paused
             && let Some(text) = self.driver.last_text().map(str::to_owned)
             && let Err(error) = self.keep_answer(&text, false)
         {
@@ -62,6 +64,7 @@ impl Session<'_> {
             tool_calls: totals.tool_calls,
             turns: totals.turns,
             usage: totals.usage,
+            told: Vec::new(),
             remarks: self.remarks,
             started_at_ms: Some(self.started_at_ms),
             ended_at_ms: super::now_ms(),
@@ -69,7 +72,11 @@ impl Session<'_> {
     }
 
     fn judge(&mut self) -> (Reason, Option<String>) {
-        if let Some(cause) = self.cause {
+        let own_end = self.settlement.as_ref().is_some_and(|settlement| settlement.reason != Reason::Paused);
+        if let Some(cause) = self.cause
+            // A child that was done before it could be paused is done.
+            && !(cause == Reason::Paused && own_end)
+        {
             return (cause, self.workspace_fault.take());
         }
         if let Some(settlement) = &self.settlement {

@@ -7,14 +7,19 @@
 
 mod child;
 mod control;
+mod conversation;
 mod ending;
+mod extension;
 mod judge;
 mod limits;
+mod orders;
 mod pipes;
 mod publish;
+mod rlimits;
 mod session;
 mod setup;
 mod sinks;
+mod start;
 
 use std::fmt::Display;
 use std::io::Write as _;
@@ -42,7 +47,7 @@ pub fn main(folder: &Path) -> i32 {
         }
     };
     let end = match setup.make_ready() {
-        Ok(Ready::Go(prepared)) => session::run(&setup, *prepared),
+        Ok(Ready::Go(prepared)) => start::run(&setup, *prepared),
         Ok(Ready::BusyElsewhere) => End::BusyElsewhere,
         Ok(Ready::Refused(reason, error)) => refused(reason, error),
         // Nothing was started, and what is short now (space, descriptors) may be there later: no record, so that the

@@ -31,21 +31,23 @@ fn open_space(setup: &Setup) -> io::Result<std::fs::File> {
     }
 }
 
-/// Stores an answer, synced, beside its place and renamed there.
+/// Stores an answer, synced, beside its place and renamed there. An earlier attempt's answer is moved away right before.
 pub(super) fn store_answer(setup: &Setup, text: &str) -> io::Result<Reference> {
     let name = &setup.request.answer;
     if !files::is_plain(name) {
         return Err(io::Error::other(format!("the answer's name {} leaves the run's folder", name.display())));
     }
     let file = name.file_name().map(Path::new).unwrap_or(name);
+    let earlier = setup.request.earlier_answer.map(|attempt| folder::earlier_answer(file, attempt));
+    let earlier = earlier.as_deref();
     match name.parent().filter(|parent| *parent != Path::new("")) {
         Some(parent) => {
             let inner = files::make_folder_in(&setup.run, parent)?;
-            files::write_synced_in(&inner, file, text.as_bytes())?;
+            files::write_synced_keeping(&inner, file, text.as_bytes(), earlier)?;
             // The folder's own entry, too.
             rustix::fs::fsync(&setup.run)?;
         }
-        None => files::write_synced_in(&setup.run, file, text.as_bytes())?,
+        None => files::write_synced_keeping(&setup.run, file, text.as_bytes(), earlier)?,
     }
     Ok(Reference::of(run_path(setup).join(name), text.as_bytes()))
 }

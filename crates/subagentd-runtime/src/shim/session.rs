@@ -1,6 +1,5 @@
 //! One child from its start to the end of its tree: the poll loop.
 
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -8,102 +7,39 @@ use rustix::process::{Signal, WaitOptions, WaitStatus};
 use subagentd_core::life::Reason;
 use subagentd_core::outcome::{Answer, Exit};
 
-use super::child::{self, Child};
+use super::child::Child;
 use super::control::Control;
 use super::ending::{Ending, Means};
 use super::limits::Limits;
-use super::setup::{Prepared, Setup};
+use super::setup::Setup;
 use super::sinks::{Sinks, ToolStart};
-use crate::driver::{Asked, Driver, Event, Files, Settlement};
-use crate::format::{CONTROL_FORMAT, End, Order, Phase, Progress, Word};
-use crate::{folder, process};
+use super::start::Again;
+use crate::driver::{Dialect, Event, Settlement};
+use crate::format::{End, Phase, Progress, Word};
+use crate::process;
 
 /// Bytes taken from a pipe at once.
-const CHUNK: usize = 64 * 1024;
+pub(super) const CHUNK: usize = 64 * 1024;
 /// Passes of killing in one turn of the loop.
 const KILL_PASSES: u32 = 64;
 /// After the child is gone, how long its pipes may still bring something. The end is never the end of a pipe.
 const DRAIN: Duration = Duration::from_millis(200);
 
 /// Between two looks at whether the workspace is still there. Nothing announces that reliably while the child is in it.
-const WORKSPACE_LOOK: Duration = Duration::from_secs(1);
+pub(super) const WORKSPACE_LOOK: Duration = Duration::from_secs(1);
 /// Open tool calls that progress can name.
 const OPEN_TOOLS: usize = 64;
 /// Between two words of progress.
 const PROGRESS: Duration = Duration::from_millis(250);
 
-/// Runs the child and gives its end.
-pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
-    let asked = Asked {
-        provider: setup.request.provider.clone(),
-        model: setup.request.model.clone(),
-        thinking: setup.request.thinking.clone(),
-        tools: setup.request.tools.clone(),
-        prompt: prepared.task.clone(),
-    };
-    let dialect = Driver::argv(&asked, &files(setup));
-    match begin(setup, prepared, asked, &dialect) {
-        Ok(session) => session.until_the_end(),
-        Err(error) => super::refused(Reason::StartFailed, error),
-    }
-}
-
-fn files(setup: &Setup) -> Files {
-    let instructions = setup.path.join(folder::INSTRUCTIONS);
-    Files {
-        session_dir: setup.path.parent().map(|run| run.join("session")).unwrap_or_default(),
-        session_id: setup.request.attempt.child.run.to_string(),
-        // A path that does not exist would be taken for the text itself.
-        instructions: instructions.is_file().then_some(instructions),
-        probe: None,
-    }
-}
-
-fn begin<'a>(
-    setup: &'a Setup,
-    mut prepared: Prepared,
-    asked: Asked,
-    dialect: &[OsString],
-) -> Result<Session<'a>, String> {
-    let sinks = Sinks::open(setup).map_err(|error| format!("the attempt's working records cannot be made: {error}"))?;
-    let child = child::start(setup, &prepared, dialect)?;
-    let now = Instant::now();
-    let mut session = Session {
-        setup,
-        child,
-        driver: Driver::new(asked),
-        control: Control::new(prepared.listener, prepared.control.take()),
-        sinks,
-        limits: Limits::new(setup.request.limits, now),
-        ending: Ending::new(Duration::from_millis(setup.request.limits.grace_ms)),
-        phase: Phase::Starting,
-        cause: None,
-        settlement: None,
-        answer: None,
-        tools_missing: Vec::new(),
-        remarks: Vec::new(),
-        started_at_ms: super::now_ms(),
-        gone_at: None,
-        alone: false,
-        buffer: vec![0; CHUNK],
-        workspace_at: now + WORKSPACE_LOOK,
-        workspace_fault: None,
-        tools: Vec::new(),
-        last_event_at_ms: None,
-        progressed: false,
-        told_at: now,
-    };
-    let hello = session.hello();
-    session.control.say(&hello);
-    Ok(session)
-}
-
 pub(super) struct Session<'a> {
     pub(super) setup: &'a Setup,
     pub(super) child: Child,
-    pub(super) driver: Driver,
+    pub(super) driver: Box<dyn Dialect>,
     pub(super) control: Control,
     pub(super) sinks: Sinks,
+    /// What a second start needs, while there can be one.
+    pub(super) again: Option<Again>,
     pub(super) limits: Limits,
     pub(super) ending: Ending,
     pub(super) phase: Phase,
@@ -124,19 +60,31 @@ pub(super) struct Session<'a> {
     pub(super) workspace_at: Instant,
     /// Why the child could not go on where it worked.
     pub(super) workspace_fault: Option<String>,
-    /// Open tool calls, oldest first: id and name.
-    pub(super) tools: Vec<(String, String)>,
+    /// Open tool calls, oldest first.
+    pub(super) tools: Vec<OpenTool>,
     pub(super) last_event_at_ms: Option<u64>,
     /// Something happened since progress was last told.
     pub(super) progressed: bool,
     pub(super) told_at: Instant,
 }
 
+/// A tool call under way.
+pub(super) struct OpenTool {
+    id: String,
+    parent: Option<String>,
+    name: String,
+}
+
 impl Session<'_> {
-    fn until_the_end(mut self) -> End {
-        while !self.is_over(Instant::now()) {
-            self.wait();
-            self.turn();
+    pub(super) fn until_the_end(mut self) -> End {
+        loop {
+            while !self.is_over(Instant::now()) {
+                self.wait();
+                self.turn();
+            }
+            if !self.starts_again() {
+                break;
+            }
         }
         self.sinks.flush();
         End::Ended(Box::new(self.outcome()))
@@ -160,8 +108,9 @@ impl Session<'_> {
 
     fn turn(&mut self) {
         self.take_signals();
-        self.read_output();
+        // Errors first: what stands there before the first record says something about it.
         self.read_errors();
+        self.read_output();
         self.take_orders();
         self.keep_limits();
         if self.gone_at.is_some() && !self.alone {
@@ -170,6 +119,7 @@ impl Session<'_> {
         }
         let means = self.ending.due(Instant::now());
         self.apply(means);
+        self.look_at_start();
         self.write_input();
         self.tell_progress(Instant::now());
         self.sinks.flush();
@@ -188,7 +138,7 @@ impl Session<'_> {
             tool_calls: totals.tool_calls,
             turns: totals.turns,
             tokens: usage.input + usage.output + usage.cache_read + usage.cache_write,
-            tool: self.tools.first().map(|(_, name)| name.clone()),
+            tool: self.tools.first().map(|tool| tool.name.clone()),
             last_event_at_ms: self.last_event_at_ms,
         }));
     }
@@ -258,13 +208,6 @@ impl Session<'_> {
         }
     }
 
-    fn take_orders(&mut self) {
-        for Order::Cancel { intent } in self.control.turn(&self.hello()) {
-            self.end(Reason::Cancelled);
-            self.control.say(&Word::Confirmed { intent });
-        }
-    }
-
     /// A child whose workspace is gone is ended: it works in nothing (W14).
     fn look_at_workspace(&mut self, now: Instant) {
         if now < self.workspace_at || self.cause.is_some() {
@@ -286,19 +229,6 @@ impl Session<'_> {
             && at <= Instant::now()
         {
             self.end(reason);
-        }
-    }
-
-    /// Begins to end the child; the first cause stays.
-    fn end(&mut self, cause: Reason) {
-        if self.cause.is_none() && self.settlement.is_none() {
-            self.cause = Some(cause);
-            self.driver.cancel();
-            self.ending.asked(Instant::now());
-            self.take_events();
-        }
-        if cause == Reason::ShimTerminated {
-            self.ending.hurry(Instant::now());
         }
     }
 
@@ -354,15 +284,10 @@ impl Session<'_> {
         }
     }
 
-    fn hello(&self) -> Word {
-        Word::Hello { format: CONTROL_FORMAT, attempt: self.setup.request.attempt, phase: self.phase }
-    }
-
     pub(super) fn take_events(&mut self) {
         let now = Instant::now();
         while let Some(event) = self.driver.next_event() {
-            // Noise and the end of a pipe are no signs of life.
-            if !matches!(event, Event::Noise { .. } | Event::EndOfOutput) {
+            if event.is_sign_of_life() {
                 self.limits.event(now);
                 self.last_event_at_ms = Some(super::now_ms());
                 self.progressed = true;
@@ -372,21 +297,30 @@ impl Session<'_> {
     }
 
     fn take_event(&mut self, event: Event, now: Instant) {
+        if !matches!(event, Event::Record { .. }) && self.gives_up() {
+            return;
+        }
         match event {
             Event::Verified { tools_missing, .. } => self.tools_missing = tools_missing,
-            Event::Prompted => self.enter(Phase::Running),
+            Event::Prompted => {
+                if self.sinks.saw_watched() {
+                    self.remark("start.contended");
+                }
+                self.enter(Phase::Running);
+            }
+            Event::Steered { intent, receipt } => self.control.say(&Word::Steered { intent, receipt }),
             Event::Activity | Event::Message { .. } | Event::Noise { .. } | Event::EndOfOutput => {}
             Event::ToolStarted { seq, id, parent, name, args, clipped } => {
-                self.limits.tool_started(&id, now);
+                self.limits.tool_started(&id, parent.as_deref(), now);
                 if self.tools.len() < OPEN_TOOLS {
-                    self.tools.push((id.clone(), name.clone()));
+                    self.tools.push(OpenTool { id: id.clone(), parent: parent.clone(), name: name.clone() });
                 }
                 self.sinks
                     .tool_started(id, ToolStart { seq, parent, name, args, clipped, started_ms: super::now_ms() });
             }
             Event::ToolEnded { id, exit_code, is_error, .. } => {
                 self.limits.tool_ended(&id);
-                self.tools.retain(|(open, _)| *open != id);
+                self.tools.retain(|open| open.id != id && open.parent.as_ref() != Some(&id));
                 self.sinks.tool_ended(&id, exit_code, is_error);
             }
             Event::Record { kind, raw } => self.sinks.record(&kind, &raw),

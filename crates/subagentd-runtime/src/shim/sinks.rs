@@ -19,8 +19,8 @@ const FACTS_BYTES: u64 = 64 * 1024 * 1024;
 const STDERR_BYTES: u64 = 16 * 1024 * 1024;
 /// Tool calls that are open at once and remembered.
 const OPEN_TOOLS: usize = 1024;
-/// Bytes of the last standard-error line that are kept for an error.
-const LAST_LINE: usize = 1024;
+/// Bytes of a standard-error line that are looked at, and of the last one kept for an error.
+const LAST_LINE: usize = 8 * 1024;
 
 /// A file that stops growing at a bound and says so in its last line.
 struct Bounded {
@@ -106,6 +106,8 @@ pub(super) struct Sinks {
     open_tools: HashMap<String, ToolStart>,
     last_line: Vec<u8>,
     line: Vec<u8>,
+    watched: Option<&'static str>,
+    seen: bool,
 }
 
 impl Sinks {
@@ -118,6 +120,8 @@ impl Sinks {
             open_tools: HashMap::new(),
             last_line: Vec::new(),
             line: Vec::new(),
+            watched: None,
+            seen: false,
         })
     }
 
@@ -137,6 +141,8 @@ impl Sinks {
 
     /// Writes the fact of a finished tool call.
     pub(super) fn tool_ended(&mut self, id: &str, exit_code: Option<i64>, is_error: bool) {
+        // What it had called and not waited for will not be told any more.
+        self.open_tools.retain(|open, start| open == id || start.parent.as_deref() != Some(id));
         let Some(start) = self.open_tools.remove(id) else {
             return;
         };
@@ -167,7 +173,19 @@ impl Sinks {
         }
     }
 
+    /// Looks out for a line of standard error that has this in it.
+    pub(super) fn watch_for(&mut self, watched: Option<&'static str>) {
+        (self.watched, self.seen) = (watched, false);
+    }
+
+    /// Whether there was such a line.
+    pub(super) fn saw_watched(&self) -> bool {
+        self.seen
+    }
+
     fn end_line(&mut self) {
+        let has = |text: &str| self.line.windows(text.len()).any(|piece| piece == text.as_bytes());
+        self.seen |= self.watched.is_some_and(has);
         if self.line.iter().any(|byte| !byte.is_ascii_whitespace()) {
             std::mem::swap(&mut self.last_line, &mut self.line);
         }

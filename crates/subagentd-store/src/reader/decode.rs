@@ -9,8 +9,11 @@ use subagentd_core::plan::{PLAN_FORMAT, Plan};
 use subagentd_core::workspace::RootIdentity;
 
 use crate::error::StoreError;
-use crate::request::{AttemptKind, IntentKind, Lease, RunKind};
-use crate::row::{AttemptEnd, AttemptRow, ChildRow, IntentRow, LeaseRow, NoticeMark, NoticeRow, RunRow};
+use crate::request::{AttemptKind, IntentKind, Lease, RunKind, delivery, receipt};
+use crate::row::{
+    AttemptEnd, AttemptRow, ChildRow, Continuation, IntentRow, LeaseRow, NoticeMark, NoticeRow, OpenSteer, Past,
+    RunRow, SteerRow,
+};
 
 /// Runs from one row for each child, those of a run one after another.
 pub(super) fn runs(rows: &[SqliteRow]) -> Result<Vec<RunRow>, StoreError> {
@@ -69,6 +72,7 @@ fn child(row: &SqliteRow) -> Result<ChildRow, StoreError> {
         never_ran: row.small("never_ran")?,
         attempt: attempt(row)?,
         intents: intents(row)?,
+        steers: steers(row)?,
     })
 }
 
@@ -106,6 +110,46 @@ fn intents(row: &SqliteRow) -> Result<Vec<IntentRow>, StoreError> {
         .collect()
 }
 
+fn steers(row: &SqliteRow) -> Result<Vec<SteerRow>, StoreError> {
+    let stored: Vec<(u32, u64, String, Option<String>)> = row.json("steers")?;
+    stored
+        .into_iter()
+        .map(|(number, at_ms, delivered, received)| {
+            let unknown = |word: &str| row.unreadable("steer", format!("unknown word `{word}`"));
+            let delivery = delivery::from_word(&delivered).ok_or_else(|| unknown(&delivered))?;
+            let receipt = match received {
+                Some(word) => Some(receipt::from_word(&word).ok_or_else(|| unknown(&word))?),
+                None => None,
+            };
+            Ok(SteerRow { number, at_ms, delivery, receipt })
+        })
+        .collect()
+}
+
+pub(super) fn open_steer(row: &SqliteRow) -> Result<OpenSteer, StoreError> {
+    let steer = SteerRow {
+        number: row.small("number")?,
+        at_ms: row.number("at_ms")?,
+        delivery: row.word("delivery", delivery::from_word)?,
+        receipt: row.maybe_word("receipt", receipt::from_word)?,
+    };
+    Ok(OpenSteer { steer, text: row.text("text")? })
+}
+
+pub(super) fn past(row: &SqliteRow) -> Result<Past, StoreError> {
+    let continuation = match row.maybe_small("number")? {
+        Some(number) => Some(Continuation {
+            number,
+            text: row.maybe_text("text")?,
+            environment: row.maybe_text("environment")?,
+            umask: row.maybe_small("umask")?,
+            limits: row.json("limits")?,
+        }),
+        None => None,
+    };
+    Ok(Past { continuation, answered: row.maybe_small("answered")?, conversation: row.flag("conversation")? })
+}
+
 pub(super) fn notice(row: &SqliteRow) -> Result<NoticeRow, StoreError> {
     Ok(NoticeRow {
         seq: row.number("seq")?,
@@ -135,6 +179,7 @@ pub(super) trait Columns {
     fn number(&self, column: &'static str) -> Result<u64, StoreError>;
     fn maybe_number(&self, column: &'static str) -> Result<Option<u64>, StoreError>;
     fn small(&self, column: &'static str) -> Result<u32, StoreError>;
+    fn maybe_small(&self, column: &'static str) -> Result<Option<u32>, StoreError>;
     fn flag(&self, column: &'static str) -> Result<bool, StoreError>;
     fn run(&self, column: &'static str) -> Result<RunId, StoreError>;
     fn word<T>(&self, column: &'static str, read: impl Fn(&str) -> Option<T>) -> Result<T, StoreError>;
@@ -164,6 +209,10 @@ impl Columns for SqliteRow {
 
     fn small(&self, column: &'static str) -> Result<u32, StoreError> {
         u32::try_from(self.number(column)?).map_err(|error| self.unreadable(column, error.to_string()))
+    }
+
+    fn maybe_small(&self, column: &'static str) -> Result<Option<u32>, StoreError> {
+        self.maybe_number(column)?.map(|_| self.small(column)).transpose()
     }
 
     fn flag(&self, column: &'static str) -> Result<bool, StoreError> {

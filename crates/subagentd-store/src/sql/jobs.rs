@@ -20,7 +20,7 @@ macro_rules! job {
 
 /// The first statement of a job about the child `$1` (tail), `$2` (index): decides whether it applies.
 macro_rules! decide {
-    ($predicate:literal) => {
+    ($predicate:expr) => {
         concat!(
             "REPLACE INTO job (one, run, child, state, applies) \
              SELECT 1, children.run, children.child, children.state, ",
@@ -40,6 +40,22 @@ macro_rules! the_child {
 macro_rules! the_run {
     () => {
         "position = (SELECT run FROM job WHERE applies)"
+    };
+}
+
+/// In the last statement of a job: whether a cancel of its child is open.
+macro_rules! cancelling {
+    () => {
+        "EXISTS (SELECT 1 FROM intents AS i WHERE i.run = job.run AND i.child = job.child AND i.kind = 'cancel' \
+         AND NOT i.closed) AS cancelling"
+    };
+}
+
+/// Whether the outcome `$4` says that its child has got the intent.
+macro_rules! delivered {
+    () => {
+        "EXISTS (SELECT 1 FROM json_each($4, '$.told') AS told WHERE told.value ->> 'number' = intents.number \
+         AND told.value ->> 'receipt' = 'delivered')"
     };
 }
 
@@ -120,17 +136,28 @@ pub(crate) const REQUEUE: Statement = job!(
     verdict!()
 );
 
-/// `$3` kind, `$4` at. A second one of the same kind gets the first one's number.
+/// `$3` kind, `$4` at, `$5` text and `$6` delivery of a steer. A cancel or pause that is open is not stored again, every
+/// steer is; behind a cancel nothing is.
 pub(crate) const INTEND: Statement = job!(
-    decide!(
-        "children.state IN ('queued', 'starting', 'running', 'paused') AND NOT EXISTS (SELECT 1 FROM intents AS i \
-             WHERE i.run = children.run AND i.child = children.child AND i.kind = $3 AND NOT i.closed)"
-    ),
-    "INSERT INTO intents (run, child, number, kind, at_ms) SELECT run, child, \
-     1 + coalesce((SELECT max(number) FROM intents AS i WHERE i.run = job.run AND i.child = job.child), 0), $3, $4 \
-     FROM job WHERE applies",
-    "SELECT run, state, applies, (SELECT max(number) FROM intents AS i WHERE i.run = job.run AND i.child = job.child \
-     AND i.kind = $3 AND NOT i.closed) AS number FROM job"
+    decide!(concat!(
+        "children.state IN ('queued', 'starting', 'running', 'paused') \
+         AND NOT ($3 = 'pause' AND children.state = 'paused') \
+         AND NOT EXISTS (SELECT 1 FROM intents AS i WHERE i.run = children.run AND i.child = children.child \
+             AND NOT i.closed AND (i.kind = 'cancel' OR i.kind = $3 AND $3 <> 'steer')) \
+         AND ($3 <> 'steer' OR (SELECT count(*) FROM intents AS i WHERE i.run = children.run \
+             AND i.child = children.child AND NOT i.closed AND i.kind = 'steer') < ",
+        most_steers!(),
+        ")"
+    )),
+    "INSERT INTO intents (run, child, number, kind, at_ms, text, delivery) SELECT run, child, \
+     1 + coalesce((SELECT max(number) FROM intents AS i WHERE i.run = job.run AND i.child = job.child), 0), \
+     $3, $4, $5, $6 FROM job WHERE applies",
+    concat!(
+        "SELECT run, state, applies, (SELECT max(number) FROM intents AS i WHERE i.run = job.run \
+         AND i.child = job.child AND i.kind = $3 AND NOT i.closed) AS number, ",
+        cancelling!(),
+        " FROM job"
+    )
 );
 
 /// `$3` number, `$4` at.
@@ -140,18 +167,74 @@ pub(crate) const CONFIRM: Statement = job!(
     verdict!()
 );
 
-/// Only of a child that has ended: a live one needs its scope.
+/// `$3` number, `$4` receipt, `$5` at. A receipt only rises: a steer with a final one is closed. What a child has not got
+/// when it is to be paused the next attempt may get: the settlement tells.
+pub(crate) const RECEIPT: Statement = job!(
+    decide!(
+        "$4 <> 'undelivered' OR NOT EXISTS (SELECT 1 FROM intents AS i WHERE i.run = children.run \
+             AND i.child = children.child AND i.kind = 'pause' AND NOT i.closed)"
+    ),
+    concat!(
+        "UPDATE intents SET receipt = $4, confirmed_at_ms = $5, closed = $4 <> 'accepted' \
+         WHERE number = $3 AND kind = 'steer' AND NOT closed AND receipt IS NOT $4 AND ",
+        the_child!()
+    ),
+    verdict!()
+);
+
+/// Only of a child that has settled: another one needs its scope, or has none.
 pub(crate) const RELEASE: Statement = job!(
-    decide!("children.state NOT IN ('queued', 'starting', 'running', 'paused')"),
+    decide!("children.state NOT IN ('queued', 'starting', 'running')"),
     concat!("DELETE FROM leases WHERE ", the_child!()),
     verdict!()
 );
 
+/// `$3` text, `$4` environment, `$5` umask, `$6` limits, `$7` background, `$8` new owner, `$9` run state, `$10` at. A
+/// text that no attempt came to tell is told by the next one, unless that one has its own.
+pub(crate) const RESUME: Statement = job!(
+    decide!(
+        "children.state NOT IN ('queued', 'starting', 'running') \
+         AND NOT EXISTS (SELECT 1 FROM leases AS l WHERE l.run = children.run AND l.child = children.child) \
+         AND NOT EXISTS (SELECT 1 FROM intents AS i WHERE i.run = children.run AND i.child = children.child \
+             AND i.kind = 'cancel' AND NOT i.closed)"
+    ),
+    concat!(
+        "REPLACE INTO continuations (run, child, number, environment, umask, limits, background, owner, taken_from, \
+         at_ms, text) \
+         SELECT job.run, job.child, children.attempts + 1, $4, $5, $6, $7, $8, iif(runs.owner <> $8, runs.owner, NULL), \
+         $10, coalesce($3, (SELECT c.text FROM continuations AS c WHERE c.run = job.run AND c.child = job.child \
+             AND c.number > coalesce((SELECT max(a.number) FROM attempts AS a WHERE a.run = job.run \
+                 AND a.child = job.child AND ",
+        told!(),
+        "), 0) ORDER BY c.number DESC LIMIT 1)) \
+         FROM job CROSS JOIN runs ON runs.position = job.run \
+         CROSS JOIN children ON children.run = job.run AND children.child = job.child WHERE job.applies"
+    ),
+    concat!(
+        "UPDATE children SET state = 'queued', reason = NULL, error = NULL, not_before_ms = NULL, never_ran = 0 WHERE ",
+        the_child!()
+    ),
+    concat!(
+        "UPDATE runs SET state = $9, ended_at_ms = NULL, background = coalesce($7, background), \
+         owner = coalesce($8, owner), key = iif(owner <> $8, NULL, key), \
+         key_digest = iif(owner <> $8, NULL, key_digest) WHERE ",
+        the_run!()
+    ),
+    concat!(
+        "SELECT run, state, applies, (SELECT children.attempts + 1 FROM children WHERE children.run = job.run \
+         AND children.child = job.child) AS attempt, ",
+        cancelling!(),
+        " FROM job"
+    )
+);
+
 /// `$3` number or NULL, `$4` outcome, `$5` state, `$6` reason, `$7` error, `$8` ended at, `$9` run state, `$10` run
-/// ended, `$11` lease kept, `$12` notice or NULL, `$13` its time, `$14` started at or NULL.
+/// ended, `$11` lease kept, `$12` notice or NULL, `$13` its time, `$14` started at or NULL. The receipts in the outcome
+/// come first; what the child has not got then goes to the next attempt after a pause, and nowhere after an end.
 pub(crate) const SETTLE: Statement = job!(
     decide!(
-        "children.state IN ('queued', 'starting', 'running', 'paused') AND ($3 IS NULL OR EXISTS (\
+        "children.state IN ('queued', 'starting', 'running', 'paused') AND children.state <> $5 \
+             AND ($3 IS NULL OR EXISTS (\
              SELECT 1 FROM attempts AS a WHERE a.run = children.run AND a.child = children.child \
              AND a.number = $3 AND a.ended IS NULL))"
     ),
@@ -167,7 +250,19 @@ pub(crate) const SETTLE: Statement = job!(
         the_run!()
     ),
     concat!("DELETE FROM leases WHERE NOT $11 AND ", the_child!()),
-    concat!("UPDATE intents SET closed = 1 WHERE ", the_child!()),
+    concat!(
+        "UPDATE intents SET closed = 1, receipt = iif(kind = 'steer', iif(",
+        delivered!(),
+        ", 'delivered', 'undelivered'), NULL) WHERE NOT closed AND ($5 <> 'paused' OR kind <> 'steer' OR ",
+        delivered!(),
+        ") AND ",
+        the_child!()
+    ),
+    concat!(
+        "UPDATE intents SET receipt = NULL, confirmed_at_ms = NULL \
+         WHERE NOT closed AND kind = 'steer' AND receipt IS NOT NULL AND ",
+        the_child!()
+    ),
     "INSERT INTO notices (owner, run, body, at_ms) SELECT runs.owner, job.run, $12, $13 \
      FROM job CROSS JOIN runs ON runs.position = job.run WHERE job.applies AND $12 IS NOT NULL",
     "SELECT run, state, applies, iif(applies AND $12 IS NOT NULL, last_insert_rowid(), NULL) AS notice FROM job"
@@ -185,5 +280,17 @@ pub(crate) const ACKNOWLEDGE: Statement = job!(
 
 /// Every job, for the test that prepares them.
 #[cfg(test)]
-pub(crate) const ALL: [&Statement; 10] =
-    [&SUBMIT, &BEGIN_ATTEMPT, &SPAWNED, &RUNNING, &REQUEUE, &INTEND, &CONFIRM, &RELEASE, &SETTLE, &ACKNOWLEDGE];
+pub(crate) const ALL: [&Statement; 12] = [
+    &SUBMIT,
+    &BEGIN_ATTEMPT,
+    &SPAWNED,
+    &RUNNING,
+    &REQUEUE,
+    &INTEND,
+    &CONFIRM,
+    &RECEIPT,
+    &RELEASE,
+    &RESUME,
+    &SETTLE,
+    &ACKNOWLEDGE,
+];

@@ -16,7 +16,13 @@ macro_rules! rows {
              attempts.ended_at_ms AS attempt_ended_at_ms, attempts.why, attempts.outcome, \
              (SELECT json_group_array(json_array(i.number, i.kind, i.at_ms, i.confirmed_at_ms IS NOT NULL) ORDER BY i.number) FROM intents AS i \
               WHERE i.run = children.run AND i.child = children.child \
-              AND NOT i.closed) AS intents, \
+              AND NOT i.closed AND i.kind <> 'steer') AS intents, \
+             (SELECT json_group_array(json_array(s.number, s.at_ms, s.delivery, s.receipt) ORDER BY s.number) \
+              FROM (SELECT i.number, i.at_ms, i.delivery, i.receipt FROM intents AS i \
+              WHERE i.run = children.run AND i.child = children.child AND i.kind = 'steer' \
+              ORDER BY i.number DESC LIMIT ",
+            most_steers!(),
+            ") AS s) AS steers, \
              notices.seq, notices.acknowledged_at_ms IS NOT NULL AS acknowledged \
              FROM page CROSS JOIN runs ON runs.position = page.position \
              CROSS JOIN children ON children.run = page.position \
@@ -74,6 +80,35 @@ pub(crate) const OPEN: &str = rows!(
 pub(crate) const FIND: &str = "SELECT id FROM runs WHERE tail >= $1 AND tail < $2 ORDER BY tail LIMIT $3";
 /// The task of the child `$2` of the run `$1`.
 pub(crate) const TASK: &str = "SELECT tasks.text FROM runs CROSS JOIN tasks ON tasks.run = runs.position WHERE runs.tail = $1 AND tasks.child = $2";
+/// Steers that the child `$2` of the run `$1` has not got, in order.
+pub(crate) const OPEN_STEERS: &str = concat!(
+    "SELECT runs.id, i.number, i.at_ms, i.delivery, i.receipt, i.text FROM runs CROSS JOIN intents AS i \
+     ON i.run = runs.position WHERE runs.tail = $1 AND i.child = $2 AND i.kind = 'steer' AND NOT i.closed \
+     ORDER BY i.number LIMIT ",
+    most_steers!()
+);
+/// What the attempt `$3` of the child `$2` of the run `$1` goes on from.
+pub(crate) const PAST: &str = concat!(
+    "SELECT runs.id, c.number, c.text, c.environment, c.umask, c.limits, \
+     (SELECT max(a.number) FROM attempts AS a WHERE a.run = children.run AND a.child = children.child \
+      AND a.number < $3 AND a.answer_path IS NOT NULL) AS answered, \
+     EXISTS (SELECT 1 FROM attempts AS a WHERE a.run = children.run AND a.child = children.child \
+      AND a.number < $3 AND ",
+    told!(),
+    ") AS conversation \
+     FROM runs CROSS JOIN children ON children.run = runs.position \
+     LEFT JOIN continuations AS c ON c.run = children.run AND c.child = children.child AND c.number = \
+      (SELECT max(n.number) FROM continuations AS n WHERE n.run = children.run AND n.child = children.child \
+       AND n.number <= $3) \
+     WHERE runs.tail = $1 AND children.child = $2"
+);
+/// Digests of the environments that open children begin, or go on, with.
+pub(crate) const ENVIRONMENTS: &str = "SELECT plans.plan ->> '$.environment' AS environment \
+    FROM children INDEXED BY children_open CROSS JOIN plans ON plans.run = children.run AND plans.child = children.child \
+    WHERE children.state IN ('queued', 'starting', 'running', 'paused') AND plans.plan ->> '$.environment' IS NOT NULL \
+    UNION SELECT c.environment FROM children INDEXED BY children_open \
+    CROSS JOIN continuations AS c ON c.run = children.run AND c.child = children.child \
+    WHERE children.state IN ('queued', 'starting', 'running', 'paused') AND c.environment IS NOT NULL";
 /// The run of the owner `$1` with the key `$2`.
 pub(crate) const BY_KEY: &str = "SELECT id, key_digest FROM runs WHERE owner = $1 AND key = $2";
 /// Unacknowledged notices of the owner `$1` after `$2`, `$3` at most.
@@ -93,5 +128,19 @@ pub(crate) const LEASES: &str = "SELECT runs.id, leases.child, leases.device, le
 
 /// Every question, for the test that prepares them.
 #[cfg(test)]
-pub(crate) const ALL: [&str; 11] =
-    [RUN, LIST, LIST_STATES, LIST_OWNER, OPEN, FIND, TASK, BY_KEY, NOTICES, ALL_NOTICES, LEASES];
+pub(crate) const ALL: [&str; 14] = [
+    RUN,
+    LIST,
+    LIST_STATES,
+    LIST_OWNER,
+    OPEN,
+    FIND,
+    TASK,
+    OPEN_STEERS,
+    PAST,
+    ENVIRONMENTS,
+    BY_KEY,
+    NOTICES,
+    ALL_NOTICES,
+    LEASES,
+];

@@ -8,8 +8,8 @@ use subagentd_core::life::{Reason, State};
 
 use super::{NOW, bench, keyed, new_attempt, new_child, new_id, new_run, notice, outcome, plan, root, settlement};
 use crate::{
-    Acknowledge, AttemptEnd, AttemptKind, Begun, Intended, IntentKind, NewIntent, NewRun, NoticeQuery, Requeue,
-    Settled, Settlement, Spawned, StoreError, Submitted, Task,
+    Acknowledge, AttemptEnd, AttemptKind, Begun, Intended, Intent, NewIntent, NewRun, NoticeQuery, Requeue, Settled,
+    Settlement, Spawned, StoreError, Submitted, Task,
 };
 
 #[tokio::test]
@@ -148,7 +148,7 @@ fn requeue(attempt: AttemptId) -> Requeue {
 }
 
 fn cancel(child: ChildId) -> NewIntent {
-    NewIntent { child, kind: IntentKind::Cancel, at_ms: NOW + 6 }
+    NewIntent { child, intent: Intent::Cancel, at_ms: NOW + 6 }
 }
 
 #[tokio::test]
@@ -287,6 +287,10 @@ async fn only_own_notices_are_acknowledged_and_once() {
     assert_eq!(unacknowledged(&bench, &["bob", "ada"]).await, [1, 2, 5, 6]);
     assert_eq!(acknowledge(&["ada", "bob"], &[6], Some((0, 2))).await, 3);
     assert_eq!(unacknowledged(&bench, &["bob", "ada"]).await, [5]);
+    let beyond = i64::MAX.cast_unsigned() + 1;
+    assert_eq!(acknowledge(&["ada", "bob"], &[], Some((beyond, u64::MAX))).await, 0, "beyond every number");
+    assert_eq!(acknowledge(&["ada", "bob"], &[u64::MAX, beyond], None).await, 0);
+    assert_eq!(acknowledge(&["ada", "bob"], &[], Some((0, u64::MAX))).await, 1);
     let bench = bench.reopened().await;
     assert_eq!(*bench.store.writer.newest_notice().borrow(), 6);
 }

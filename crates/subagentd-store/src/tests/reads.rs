@@ -152,4 +152,20 @@ async fn notices_are_paged_by_number() {
     assert_eq!(seqs(page(&["ada", "bob", "ada"], 0, 4)).await, [1, 2, 3, 4]);
     assert_eq!(seqs(page(&["bob", "ada"], 4, 50)).await, [5, 6, 7]);
     assert_eq!(seqs(page(&[], 0, 50)).await, [0; 0]);
+    for beyond in [8, i64::MAX.cast_unsigned(), i64::MAX.cast_unsigned() + 1, u64::MAX] {
+        assert_eq!(seqs(page(&["ada", "bob"], beyond, 50)).await, [0; 0], "after {beyond}");
+        let unacknowledged = NoticeQuery { acknowledged: false, ..page(&["ada", "bob"], beyond, 50) };
+        assert_eq!(seqs(unacknowledged).await, [0; 0], "after {beyond}");
+    }
+}
+
+#[tokio::test]
+async fn a_list_from_beyond_every_position_begins_with_the_newest() {
+    let bench = thirty().await;
+    for before in [31, i64::MAX.cast_unsigned() + 1, u64::MAX] {
+        for owner in [None, Some("bob".to_owned())] {
+            let query = ListQuery { before: Some(before), limit: 1, states: vec![], owner };
+            assert_eq!(listed(&bench.store, query.clone()).await.len(), 1, "{query:?}");
+        }
+    }
 }

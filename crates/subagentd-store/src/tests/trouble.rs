@@ -5,8 +5,9 @@ use std::time::Duration;
 use subagentd_core::life::{Reason, State};
 use tokio::time::timeout;
 
+use super::resume::continuation;
 use super::{NOW, bench, new_child, new_run, settlement};
-use crate::{Settled, Settlement, StoreError, Submitted};
+use crate::{NewContinuation, Resumed, Settled, Settlement, StoreError, Submitted};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The largest that SQLite takes.
@@ -67,6 +68,30 @@ async fn a_launch_alone_is_refused_and_the_next_one_tries_again() {
     }
     writer.limit_pages(NO_LIMIT).await;
     assert!(matches!(bench.submitted(huge).await, Submitted::Accepted { .. }));
+}
+
+/// A resume is a launch again: its client is told, and the child stays as it was.
+#[tokio::test]
+async fn on_a_full_disk_resumes_are_refused() {
+    let bench = bench().await;
+    let writer = &bench.store.writer;
+    let child = bench.run("cli:ada").await;
+    bench.paused(child, None).await;
+    writer.limit_pages(1).await;
+    let huge = NewContinuation { text: Some("x".repeat(60_000)), ..continuation(child) };
+    for _ in 0..2 {
+        let refused = timeout(PATIENCE, writer.resume(huge.clone()).await).await.unwrap();
+        assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
+    }
+    assert_eq!(bench.row(child.run).await.state, State::Paused);
+    // Something that is not refused, so that the storage is tried again.
+    let end = writer.settle(large(settlement(child, None, Reason::Cancelled))).await;
+    let at_once = timeout(PATIENCE, writer.resume(huge.clone()).await).await.unwrap();
+    writer.limit_pages(NO_LIMIT).await;
+    assert_eq!(timeout(PATIENCE, end).await.unwrap(), Ok(Settled::Stored { notice: Some(1) }));
+    assert!(matches!(at_once, Err(StoreError::Unavailable { .. })), "{at_once:?}");
+    let resumed = timeout(PATIENCE, writer.resume(huge).await).await.unwrap();
+    assert_eq!(resumed, Ok(Resumed::Queued { attempt: 1 }));
 }
 
 #[tokio::test]

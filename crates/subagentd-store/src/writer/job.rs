@@ -1,20 +1,24 @@
 //! Jobs: values bound for one query, and how its last row reads.
 
+mod values;
+
 use std::path::Path;
 
 use serde_json::json;
+use sqlx::Row;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
-use sqlx::{Arguments, Encode, Row, Sqlite, Type};
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
 use tokio::sync::oneshot;
 
 use crate::error::StoreError;
 use crate::request::{
-    Acknowledge, Begun, Intended, NewAttempt, NewIntent, NewRun, Requeue, Settled, Settlement, Spawned, Submitted, Task,
+    Acknowledge, Begun, Intended, Intent, IntentKind, NewAttempt, NewContinuation, NewIntent, NewRun, Requeue, Resumed,
+    Settled, Settlement, Spawned, SteerReceipt, Submitted, Task, delivery, receipt,
 };
 use crate::sql::jobs::{self, Statement};
 use crate::words::tail;
+use values::Values;
 
 /// A job and who waits for it.
 #[derive(Debug)]
@@ -45,9 +49,11 @@ pub(crate) enum Kind {
     Spawned,
     Running,
     Requeue,
-    Intend,
+    Intend(IntentKind),
     Confirm,
+    Receipt,
     Release,
+    Resume,
     Settle,
     Acknowledge,
 }
@@ -66,6 +72,7 @@ pub enum Answer {
     Submitted(Submitted),
     Begun(Begun),
     Intended(Intended),
+    Resumed(Resumed),
     Settled(Settled),
     Count(u64),
     Done,
@@ -91,15 +98,17 @@ from_answer! {
     Submitted: Answer::Submitted(submitted) => submitted;
     Begun: Answer::Begun(begun) => begun;
     Intended: Answer::Intended(intended) => intended;
+    Resumed: Answer::Resumed(resumed) => resumed;
     Settled: Answer::Settled(settled) => settled;
     u64: Answer::Count(count) => count;
     (): Answer::Done => ();
 }
 
 impl Kind {
-    /// Whether a job may be dropped with an answer when the storage fails: nobody was told yet that it holds.
+    /// Whether a job may be dropped with an answer when the storage fails: nobody was told yet that it holds, and a
+    /// client waits that can ask again.
     pub(crate) const fn is_launch(self) -> bool {
-        matches!(self, Self::Submit)
+        matches!(self, Self::Submit | Self::Resume)
     }
 
     pub(crate) const fn statement(self) -> &'static Statement {
@@ -109,9 +118,11 @@ impl Kind {
             Self::Spawned => &jobs::SPAWNED,
             Self::Running => &jobs::RUNNING,
             Self::Requeue => &jobs::REQUEUE,
-            Self::Intend => &jobs::INTEND,
+            Self::Intend(_) => &jobs::INTEND,
             Self::Confirm => &jobs::CONFIRM,
+            Self::Receipt => &jobs::RECEIPT,
             Self::Release => &jobs::RELEASE,
+            Self::Resume => &jobs::RESUME,
             Self::Settle => &jobs::SETTLE,
             Self::Acknowledge => &jobs::ACKNOWLEDGE,
         }
@@ -136,16 +147,15 @@ impl Prepared {
                     Kind::BeginAttempt => Answer::Begun(Begun::Elsewhere { state }),
                     Kind::Settle if applies => Answer::Settled(Settled::Stored { notice: optional(row, "notice")? }),
                     Kind::Settle => Answer::Settled(Settled::AlreadyEnded { state }),
-                    Kind::Intend if state.is_end() => Answer::Intended(Intended::Ended { state }),
-                    Kind::Intend => Answer::Intended(Intended::Stored {
-                        number: u32::try_from(number(row, "number")?).unwrap_or(u32::MAX),
-                    }),
+                    Kind::Intend(kind) => Answer::Intended(intended(row, kind, state, applies)?),
+                    Kind::Resume => Answer::Resumed(resumed(row, state, applies)?),
                     Kind::Submit
                     | Kind::Acknowledge
                     | Kind::Spawned
                     | Kind::Running
                     | Kind::Requeue
                     | Kind::Confirm
+                    | Kind::Receipt
                     | Kind::Release => Answer::Done,
                 }
             }
@@ -180,6 +190,39 @@ fn submitted(row: &SqliteRow) -> Result<Submitted, StoreError> {
     })
 }
 
+/// Why an intent does not apply is told apart here; that it does not is decided by the statement alone.
+fn intended(row: &SqliteRow, kind: IntentKind, state: State, applies: bool) -> Result<Intended, StoreError> {
+    Ok(match kind {
+        _ if state.is_end() => Intended::Ended { state },
+        IntentKind::Pause | IntentKind::Steer if flag(row, "cancelling")? => Intended::Cancelling { state },
+        IntentKind::Pause if state == State::Paused => Intended::Paused,
+        IntentKind::Steer if !applies => Intended::TooMany { state },
+        IntentKind::Cancel | IntentKind::Pause | IntentKind::Steer => {
+            Intended::Stored { number: small(row, "number")? }
+        }
+    })
+}
+
+fn resumed(row: &SqliteRow, state: State, applies: bool) -> Result<Resumed, StoreError> {
+    Ok(if applies {
+        Resumed::Queued { attempt: small(row, "attempt")? }
+    } else if !state.may_resume() {
+        Resumed::NotSettled { state }
+    } else if flag(row, "cancelling")? {
+        Resumed::Cancelling
+    } else {
+        Resumed::Detained
+    })
+}
+
+fn flag(row: &SqliteRow, column: &str) -> Result<bool, StoreError> {
+    row.try_get(column).map_err(StoreError::read)
+}
+
+fn small(row: &SqliteRow, column: &str) -> Result<u32, StoreError> {
+    Ok(u32::try_from(number(row, column)?).unwrap_or(u32::MAX))
+}
+
 fn state(row: &SqliteRow) -> Result<State, StoreError> {
     let word: String = row.try_get("state").map_err(StoreError::read)?;
     State::from_word(&word).ok_or_else(|| StoreError::Read(format!("unknown state `{word}`")))
@@ -191,54 +234,6 @@ fn number(row: &SqliteRow, column: &str) -> Result<u64, StoreError> {
 
 fn optional(row: &SqliteRow, column: &str) -> Result<Option<u64>, StoreError> {
     Ok(row.try_get::<Option<i64>, _>(column).map_err(StoreError::read)?.map(i64::cast_unsigned))
-}
-
-/// Values in the order of their numbers.
-struct Values(Result<SqliteArguments, StoreError>);
-
-impl Values {
-    fn new() -> Self {
-        Self(Ok(SqliteArguments::default()))
-    }
-
-    /// The child that a job is about: `$1` and `$2` of most.
-    fn about(child: ChildId) -> Self {
-        Self::new().text(tail(child.run)).number(u64::from(child.index))
-    }
-
-    fn text(self, text: impl Into<String>) -> Self {
-        self.any(text.into())
-    }
-
-    fn optional(self, text: Option<String>) -> Self {
-        self.any(text)
-    }
-
-    /// The bits of the number: device numbers use all of them.
-    fn number(self, number: u64) -> Self {
-        self.any(number.cast_signed())
-    }
-
-    fn optional_number(self, number: Option<u64>) -> Self {
-        self.any(number.map(u64::cast_signed))
-    }
-
-    fn flag(self, flag: bool) -> Self {
-        self.any(flag)
-    }
-
-    fn any<'v, V: Encode<'v, Sqlite> + Type<Sqlite>>(self, value: V) -> Self {
-        Self(self.0.and_then(|mut arguments| {
-            arguments
-                .add(value)
-                .map_err(|error| StoreError::Unstorable { what: "a value", reason: error.to_string() })?;
-            Ok(arguments)
-        }))
-    }
-
-    fn prepared(self, kind: Kind, subject: Subject) -> Result<Prepared, StoreError> {
-        Ok(Prepared { kind, arguments: self.0?, subject })
-    }
 }
 
 pub(super) fn submit(run: &NewRun) -> Result<Prepared, StoreError> {
@@ -316,15 +311,43 @@ pub(super) fn requeue(requeue: Requeue) -> Result<Prepared, StoreError> {
         .prepared(Kind::Requeue, Subject::Attempt(requeue.attempt))
 }
 
-pub(super) fn intend(intent: NewIntent) -> Result<Prepared, StoreError> {
-    Values::about(intent.child)
-        .text(intent.kind.word())
-        .number(intent.at_ms)
-        .prepared(Kind::Intend, Subject::Child(intent.child))
+pub(super) fn intend(new: NewIntent) -> Result<Prepared, StoreError> {
+    let kind = new.intent.kind();
+    let (text, delivery) = match new.intent {
+        Intent::Cancel | Intent::Pause => (None, None),
+        Intent::Steer { text, delivery } => (Some(text), Some(delivery::word(delivery).to_owned())),
+    };
+    Values::about(new.child)
+        .text(kind.word())
+        .number(new.at_ms)
+        .optional(text)
+        .optional(delivery)
+        .prepared(Kind::Intend(kind), Subject::Child(new.child))
 }
 
 pub(super) fn confirm(child: ChildId, number: u32, at_ms: u64) -> Result<Prepared, StoreError> {
     Values::about(child).number(u64::from(number)).number(at_ms).prepared(Kind::Confirm, Subject::Child(child))
+}
+
+pub(super) fn receipt(steer: SteerReceipt) -> Result<Prepared, StoreError> {
+    Values::about(steer.child)
+        .number(u64::from(steer.number))
+        .text(receipt::word(steer.receipt))
+        .number(steer.at_ms)
+        .prepared(Kind::Receipt, Subject::Child(steer.child))
+}
+
+pub(super) fn resume(new: NewContinuation) -> Result<Prepared, StoreError> {
+    Values::about(new.child)
+        .optional(new.text)
+        .optional(new.environment)
+        .optional_number(new.umask.map(u64::from))
+        .text(json_text("the limits", &new.limits)?)
+        .optional_flag(new.background)
+        .optional(new.owner)
+        .text(new.run_state.word())
+        .number(new.at_ms)
+        .prepared(Kind::Resume, Subject::Child(new.child))
 }
 
 pub(super) fn release(child: ChildId) -> Result<Prepared, StoreError> {
@@ -356,8 +379,8 @@ pub(super) fn acknowledge(acknowledge: &Acknowledge) -> Result<Prepared, StoreEr
         .number(acknowledge.at_ms)
         .text(json_text("the owners", &acknowledge.owners)?)
         .text(json_text("the numbers", &acknowledge.seqs)?)
-        .optional_number(after)
-        .optional_number(up_to)
+        .optional_cursor(after)
+        .optional_cursor(up_to)
         .prepared(Kind::Acknowledge, Subject::Notices)
 }
 

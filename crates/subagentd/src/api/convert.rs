@@ -6,7 +6,7 @@ use subagentd_core::definition::{Definition, Role};
 use subagentd_core::deliver::{self, Reference};
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
-use subagentd_core::outcome::{Outcome, Reported, Usage};
+use subagentd_core::outcome::{Delivery, Outcome, Receipt, Reported, Usage};
 use subagentd_core::plan::{Decision, Plan};
 use subagentd_core::resolve::{Capture, DefaultRuntime, Policy, active_tools, class_of, effective_tools};
 use subagentd_core::schedule::Waits;
@@ -14,7 +14,7 @@ use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::{agent as wire_agent, inbox, run as wire};
 use subagentd_runtime::files;
 use subagentd_runtime::folder::Places;
-use subagentd_store::{ChildRow, NoticeMark, NoticeRow, RunRow};
+use subagentd_store::{AttemptRow, ChildRow, IntentKind, NoticeMark, NoticeRow, RunRow, SteerRow};
 
 use super::task_file;
 use crate::hub::Snapshot;
@@ -23,7 +23,7 @@ use crate::runtimes::Listed;
 /// Bytes of a task in a view.
 const TASK_HEAD: usize = 4 * 1024;
 /// Characters of a title that is made from the task.
-const TITLE_CHARACTERS: usize = 60;
+const TITLE_CHARACTERS: usize = 120;
 
 pub(super) fn state(state: State) -> wire::State {
     match state {
@@ -88,6 +88,8 @@ pub(super) fn decisions(plan: &Plan) -> wire::Decisions {
         workspace: text(&plan.workspace.root),
         timeout_ms: plan.limits.value.total_ms,
         idle_timeout_ms: plan.limits.value.idle_ms,
+        first_event_timeout_ms: Some(plan.limits.value.first_event_ms),
+        tool_call_timeout_ms: Some(plan.limits.value.tool_call_ms),
     }
 }
 
@@ -145,8 +147,9 @@ fn child(places: &Places, run: &RunRow, row: &ChildRow, waits: &[(ChildId, Waits
         reason: row.reason.map(|reason| reason.code().to_owned()),
         error: row.error.clone(),
         attempt: row.attempts,
-        started_at_ms: attempt.map(|attempt| attempt.begun_at_ms),
+        started_at_ms: attempt.map(started),
         ended_at_ms: attempt.and_then(|attempt| attempt.ended_at_ms),
+        intent: intent(row),
         waits: waits_of(waits, run.id, row.index),
         reference: answer.map(|answer| reference(&answer.reference)),
         answer_complete: answer.map(|answer| answer.complete),
@@ -156,6 +159,8 @@ fn child(places: &Places, run: &RunRow, row: &ChildRow, waits: &[(ChildId, Waits
         usage: outcome.map(|outcome| usage(&outcome.usage)),
         tools_missing: outcome.map(|outcome| outcome.tools_missing.clone()).unwrap_or_default(),
         remarks: remarks(row, outcome),
+        steers: row.steers.iter().map(steer).collect(),
+        resume_refusal: None,
         folder: attempt.map(|attempt| {
             let id = subagentd_core::id::AttemptId {
                 child: ChildId { run: run.id, index: row.index },
@@ -179,6 +184,58 @@ pub(super) fn progress(run: RunId, snapshot: &Snapshot, waits: &[(ChildId, Waits
         waits: waits_of(waits, run, index),
     });
     wire::RunProgress { run: run.to_string(), state: state(snapshot.state), children: children.collect() }
+}
+
+/// When an attempt's child started, as far as that is known.
+fn started(attempt: &AttemptRow) -> u64 {
+    let told = attempt.outcome.as_ref().and_then(|outcome| outcome.started_at_ms);
+    attempt.running_at_ms.or(told).unwrap_or(attempt.begun_at_ms)
+}
+
+/// Since when a child is in its present state. When a resume was asked for is not kept.
+fn since(run: &RunRow, child: &ChildRow) -> Option<u64> {
+    let attempt = child.attempt.as_ref();
+    match child.state {
+        State::Queued => (child.attempts == 0).then_some(run.created_at_ms),
+        State::Starting => attempt.map(|attempt| attempt.begun_at_ms),
+        State::Running => attempt.map(started),
+        // A child that never ran has no attempt that ended.
+        _ => attempt.and_then(|attempt| attempt.ended_at_ms).or(run.ended_at_ms),
+    }
+}
+
+/// What was asked of a child and has not happened yet. A cancel decides, whatever else was asked.
+fn intent(row: &ChildRow) -> Option<String> {
+    let open = row.intents.iter().filter(|_| !row.state.is_end() && row.state != State::Paused);
+    open.map(|intent| intent.kind).min_by_key(|kind| *kind != IntentKind::Cancel).map(|kind| kind.word().to_owned())
+}
+
+fn steer(row: &SteerRow) -> wire::SteerView {
+    let delivery = match row.delivery {
+        Delivery::Steer => wire::Delivery::Steer,
+        Delivery::FollowUp => wire::Delivery::FollowUp,
+    };
+    wire::SteerView { number: row.number, at_ms: row.at_ms, delivery, receipt: receipt(row.receipt) }
+}
+
+pub(super) fn asked_delivery(delivery: wire::Delivery) -> Result<Delivery, Fault> {
+    match delivery {
+        wire::Delivery::Steer => Ok(Delivery::Steer),
+        wire::Delivery::FollowUp => Ok(Delivery::FollowUp),
+        wire::Delivery::Unknown => {
+            Err(Fault::new(Kind::InvalidParams, "`delivery` is not one that is known: `steer` or `followUp`"))
+        }
+    }
+}
+
+/// Without the child's word it is what is stored.
+pub(super) const fn receipt(receipt: Option<Receipt>) -> wire::Receipt {
+    match receipt {
+        None => wire::Receipt::Stored,
+        Some(Receipt::Accepted) => wire::Receipt::Accepted,
+        Some(Receipt::Delivered) => wire::Receipt::Delivered,
+        Some(Receipt::Undelivered) => wire::Receipt::Undelivered,
+    }
 }
 
 fn remarks(row: &ChildRow, outcome: Option<&Outcome>) -> Vec<String> {
@@ -229,6 +286,8 @@ pub(super) fn summary(row: &RunRow, waits: &[(ChildId, Waits)]) -> wire::RunSumm
         created_at_ms: row.created_at_ms,
         started_at_ms: row.started_at_ms,
         ended_at_ms: row.ended_at_ms,
+        since_ms: first.and_then(|child| since(row, child)),
+        intent: first.and_then(intent),
         waits: first.and_then(|child| waits_of(waits, row.id, child.index)),
         notice: row.notice.map(notice_ref),
     }

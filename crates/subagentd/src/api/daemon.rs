@@ -1,6 +1,7 @@
 //! `daemon/*`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use subagentd_ipc::connection::{Connection, Session};
 use subagentd_proto::daemon::{
@@ -9,7 +10,7 @@ use subagentd_proto::daemon::{
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::{PROTOCOL, limits, method};
 
-use super::{Api, VERSION, convert};
+use super::{Api, VERSION, convert, model};
 
 pub(super) async fn hello(
     api: Arc<Api>,
@@ -51,15 +52,23 @@ pub(super) async fn hello(
     })
 }
 
+/// How long a status waits for runtimes to tell what they can run: it is asked to see whether the daemon lives.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// Earlier owners of one host process; more are refused.
 const EARLIER_OWNERS: usize = 64;
 
 pub(super) async fn status(
     api: Arc<Api>,
-    _connection: Arc<Connection>,
+    connection: Arc<Connection>,
     _params: StatusParams,
 ) -> Result<StatusResponse, Fault> {
     let (live, queued, stopping) = api.hub.counts().await?;
+    let looked = model::survey(&api, &connection, None, false, PATIENCE);
+    let survey = match tokio::time::timeout(PATIENCE * 2, looked).await {
+        Ok(Ok(survey)) => survey,
+        Ok(Err(_)) | Err(_) => api.runtimes.unseen("the file system did not answer in time; try again later"),
+    };
     Ok(StatusResponse {
         version: VERSION.to_owned(),
         protocol: PROTOCOL,
@@ -71,7 +80,7 @@ pub(super) async fn status(
         live: count(live),
         queued: count(queued),
         max_children: count(api.context.settings.limits.children),
-        default_runtime: convert::default_runtime(api.runtimes.default()),
+        default_runtime: convert::default_runtime(survey.default()),
     })
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> Fault {
         RefusalKind::ModelNotExact => Kind::ModelNotExact,
         RefusalKind::ModelUnavailable => Kind::ModelUnavailable,
         RefusalKind::ThinkingUnavailable => Kind::ThinkingUnavailable,
-        RefusalKind::ContextUnavailable | RefusalKind::AboveCeiling => Kind::InvalidParams,
+        RefusalKind::ContextUnavailable | RefusalKind::AboveCeiling => Kind::Refused,
     };
     let at = refusal.at().map(|(file, problem)| At {
         path: file.to_owned(),

@@ -24,7 +24,7 @@ const HIGHEST: u64 = i64::MAX.cast_unsigned();
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The owner of a connection and those it took over.
-fn owners(session: &Session) -> Vec<String> {
+pub(super) fn owners(session: &Session) -> Vec<String> {
     std::iter::once(&session.owner).chain(&session.earlier_owners).cloned().collect()
 }
 

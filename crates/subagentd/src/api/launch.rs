@@ -1,5 +1,6 @@
 //! `run/launch`: validate, resolve everything, store, answer.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +8,10 @@ use std::time::Duration;
 use subagentd_core::deliver;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
-use subagentd_core::plan::{Plan, Source};
-use subagentd_core::resolve::{Capture, Facts, Policy, Request, resolve};
+use subagentd_core::plan::{Environment, Plan, Source};
+use subagentd_core::resolve::{Capture, Facts, PARENT, Policy, Request, resolve};
 use subagentd_core::schedule::Waits;
+use subagentd_core::workspace::Workspace;
 use subagentd_ipc::connection::Connection;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::limits;
@@ -17,13 +19,16 @@ use subagentd_proto::run::{CapturedEnvironment, LaunchParams, LaunchResponse};
 use subagentd_runtime::files;
 use subagentd_store::{NewChild, NewRun, RequestKey, RunKind, Task};
 
-use super::{Api, convert, fault, run, task_file, workspace};
+use super::{Api, conversation, convert, fault, run, task_file, workspace};
 use crate::clock::now_ms;
 use crate::environment;
 use crate::hub::{Launched, Submission};
+use crate::runtimes::{Sight, Survey};
 
 /// Tasks up to here are rows, longer ones files (design 5).
 const TASK_ROW_BYTES: usize = 64 * 1024;
+/// How long a launch waits for the programs of its runtimes to tell what they can run. Longer than each may take.
+const ASKING: Duration = Duration::from_secs(30);
 /// How long a launch looks at the disk.
 const LOOK: Duration = Duration::from_secs(10);
 /// Remark: the client stated no environment.
@@ -42,13 +47,13 @@ pub(super) async fn launch(
     {
         return Ok(answer);
     }
-    let run = look(&api, owner, key, params).await?;
+    let run = look(&api, Asked { owner, key, params }).await?;
     let id = run.id;
     let plan = run.children.first().map(|child| child.plan.clone()).ok_or_else(|| fault::internal(&"no child"))?;
-    let has_file = run.children.iter().any(|child| child.task == Task::File);
+    let has_file = run.children.iter().any(|child| child.task == Task::File || child.plan.context.value == PARENT);
     let launched = api.hub.launch(Submission { run }).await;
     if has_file && !matches!(launched, Ok(Launched::Accepted(..))) {
-        forget_tasks(&api, id);
+        forget_files(&api, id);
     }
     match launched? {
         Launched::Accepted(state, waits) => {
@@ -59,31 +64,54 @@ pub(super) async fn launch(
     }
 }
 
+/// What a caller asks, on its way through the looks at the disk.
+struct Asked {
+    owner: String,
+    key: Option<RequestKey>,
+    params: LaunchParams,
+}
+
+/// Settles everything. Only a launch that needs a runtime whose program has to be asked first looks twice.
+async fn look(api: &Arc<Api>, asked: Asked) -> Result<NewRun, Fault> {
+    let directory = asked.params.directory.clone();
+    match beside(api, &directory, move |api| prepare(api, asked)).await? {
+        Prepared::Run(run) => Ok(*run),
+        Prepared::Open(open) => {
+            let Open { asked, client, workspace, sight } = *open;
+            let survey = api.runtimes.ask(sight, ASKING).await;
+            beside(api, &directory, move |api| settle(api, asked, client, workspace, &survey)).await
+        }
+    }
+}
+
 /// Looks at the disk beside everybody else, and not for ever.
-async fn look(api: &Arc<Api>, owner: String, key: Option<RequestKey>, params: LaunchParams) -> Result<NewRun, Fault> {
+pub(super) async fn beside<T: Send + 'static>(
+    api: &Arc<Api>,
+    what: &str,
+    look: impl FnOnce(&Api) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
     let slow = |what: &str| {
         let seconds = LOOK.as_secs();
         Fault::new(Kind::Overloaded, format!("{what} within {seconds} s; a file system may hang. Try again later"))
     };
-    let directory = params.directory.clone();
     let place = tokio::time::timeout(LOOK, Arc::clone(&api.lookers).acquire_owned()).await;
     let place = place.map_err(|_| slow("no other launch was done"))?.map_err(|error| fault::internal(&error))?;
     let work = Arc::clone(api);
     let looking = tokio::task::spawn_blocking(move || {
         // Given back by the thread itself: one that hangs keeps its place.
         let _place = place;
-        prepare(&work, owner, key, params)
+        look(&work)
     });
     let looked = tokio::time::timeout(LOOK, looking).await;
-    looked.map_err(|_| slow(&format!("{directory} did not answer")))?.map_err(|error| fault::internal(&error))?
+    looked.map_err(|_| slow(&format!("{what} did not answer")))?.map_err(|error| fault::internal(&error))?
 }
 
 /// A launch that was not accepted leaves nothing behind.
-fn forget_tasks(api: &Api, id: RunId) {
+fn forget_files(api: &Api, id: RunId) {
     let folder = api.context.places.run(id);
     tokio::task::spawn_blocking(move || {
         if let Err(error) = std::fs::remove_dir_all(&folder) {
-            tracing::warn!(run = %id, %error, "the task of a refused launch could not be removed");
+            tracing::warn!(run = %id, %error, "the files of a refused launch could not be removed");
         }
     });
 }
@@ -144,23 +172,50 @@ fn response(id: RunId, state: State, waits: Option<Waits>, plan: &Plan, repeated
     }
 }
 
+/// What the first look gave.
+enum Prepared {
+    /// Everything is settled.
+    Run(Box<NewRun>),
+    /// A runtime's program has to be asked.
+    Open(Box<Open>),
+}
+
+struct Open {
+    asked: Asked,
+    client: Client,
+    workspace: Workspace,
+    sight: Sight,
+}
+
 /// Everything that looks at the disk. Nothing of it is a run yet.
-fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchParams) -> Result<NewRun, Fault> {
+fn prepare(api: &Api, mut asked: Asked) -> Result<Prepared, Fault> {
+    let workspace = workspace::find(&asked.params.directory)?;
+    let client = take_environment(api, asked.params.capture.environment.take())?;
+    let needed = api.runtimes.needed(asked.params.runtime.as_deref());
+    match api.runtimes.settled(api.runtimes.look(needed, &client.variables, false)) {
+        Ok(survey) => settle(api, asked, client, workspace, &survey).map(|run| Prepared::Run(Box::new(run))),
+        Err(sight) => Ok(Prepared::Open(Box::new(Open { asked, client, workspace, sight }))),
+    }
+}
+
+/// Resolves, and keeps what goes into files.
+fn settle(api: &Api, asked: Asked, client: Client, workspace: Workspace, survey: &Survey) -> Result<NewRun, Fault> {
+    let Asked { owner, key, params } = asked;
     let LaunchParams {
-        agent, task, directory, title, model, thinking, background, runtime, timeout, idle_timeout, ..
+        agent, task, title, model, thinking, background, context, runtime, timeout, idle_timeout, ..
     } = params;
-    let workspace = workspace::find(&directory)?;
-    let client = take_environment(api, params.capture.environment)?;
+    let conversation = params.capture.conversation.as_ref().map(conversation::take).transpose()?;
     let facts = Facts {
-        runtimes: api.runtimes.facts(),
-        default_runtime: api.runtimes.default().clone(),
+        runtimes: survey.facts(),
+        default_runtime: survey.default().clone(),
         default_limits: api.context.settings.time_limits(),
         limits_source: Source::Configuration,
         policy: Policy::default(),
-        capture: Capture::default(),
+        capture: Capture { conversation: conversation.as_ref().map(|copy| copy.sha256.clone()), ..Capture::default() },
         workspace,
         environment: Some(client.digest),
         umask: client.umask,
+        resource_limits: client.limits,
         environment_omitted: client.omitted,
         remarks: client.remarks,
     };
@@ -169,14 +224,19 @@ fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchPara
         model,
         thinking,
         background,
-        context: None,
         runtime,
+        context,
         timeout_ms: timeout,
         idle_timeout_ms: idle_timeout,
     };
-    let plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
+    let mut plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
+    plan.program = survey.program(&plan.runtime.value);
     let id = RunId::from_uuid(uuid::Uuid::now_v7());
-    let task = keep_task(api, ChildId { run: id, index: 0 }, task)?;
+    let child = ChildId { run: id, index: 0 };
+    if let Some(conversation) = conversation.filter(|_| plan.context.value == PARENT) {
+        conversation::keep(&api.context.places, child, &conversation)?;
+    }
+    let task = keep_task(api, child, task)?;
     Ok(NewRun {
         id,
         owner,
@@ -189,22 +249,33 @@ fn prepare(api: &Api, owner: String, key: Option<RequestKey>, params: LaunchPara
     })
 }
 
-struct Client {
-    digest: String,
-    umask: Option<u32>,
-    omitted: Vec<String>,
-    remarks: Vec<String>,
+/// What a client's environment became.
+pub(super) struct Client {
+    /// What a child gets of it. Secrets.
+    variables: Environment,
+    /// Digest of the file that has it.
+    pub(super) digest: String,
+    /// File mode mask.
+    pub(super) umask: Option<u32>,
+    /// Soft resource limits.
+    pub(super) limits: BTreeMap<String, u64>,
+    /// Names of variables that were left out.
+    pub(super) omitted: Vec<String>,
+    /// Stable codes.
+    pub(super) remarks: Vec<String>,
 }
 
-fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
+/// Keeps what the client stated of its environment, else what the daemon lends.
+pub(super) fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
     let only = &api.context.settings.environment.only;
-    let (variables, umask, omitted, remarks) = match stated {
-        Some(stated) => (environment::for_child(&stated.variables, only), stated.umask, stated.omitted, Vec::new()),
+    let (variables, umask, limits, omitted, remarks) = match stated {
+        Some(stated) => {
+            let variables = environment::for_child(&stated.variables, only);
+            (variables, stated.umask, stated.limits, stated.omitted, Vec::new())
+        }
         None => {
-            let own = std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-            let lent = environment::for_child(&environment::of_the_daemon(own), only);
-            (lent, None, Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
+            let lent = environment::for_child(&environment::lent(), only);
+            (lent, None, BTreeMap::new(), Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
         }
     };
     if umask.is_some_and(|mask| mask > 0o777) {
@@ -212,7 +283,7 @@ fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Cl
     }
     let digest =
         environment::keep(&api.context.places.environments(), &variables).map_err(|error| unstorable(&error))?;
-    Ok(Client { digest, umask, omitted, remarks })
+    Ok(Client { variables, digest, umask, limits, omitted, remarks })
 }
 
 /// A long task becomes a file that is synced before the launch is committed.
@@ -227,7 +298,7 @@ fn keep_task(api: &Api, child: ChildId, task: String) -> Result<Task, Fault> {
     written.map(|()| Task::File).map_err(|error| unstorable(&error))
 }
 
-fn unstorable(error: &std::io::Error) -> Fault {
+pub(super) fn unstorable(error: &std::io::Error) -> Fault {
     Fault::new(
         Kind::Storage,
         format!("the launch cannot be kept: {error}; free some space or repair the disk, then try again"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use subagentd_core::id::ChildId;
 use subagentd_core::life::State;
 use subagentd_ipc::connection::Connection;
-use subagentd_proto::error::Fault;
+use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::lease::{LeaseView, ListParams, ListResponse, ReleaseParams, ReleaseResponse};
 use subagentd_store::LeaseRow;
 
@@ -46,13 +46,19 @@ pub(super) async fn release(
     params: ReleaseParams,
 ) -> Result<ReleaseResponse, Fault> {
     let id = run::find(&api, &params.run).await?;
-    let mut released = 0;
+    let (mut released, mut at_work) = (0, false);
     for row in leases(&api).await?.into_iter().filter(|row| row.child.run == id) {
         if state_of(&api, row.child).await?.is_some_and(State::is_end) {
             api.hub.release(row.child).await?;
             tracing::warn!(child = %row.child, pid = connection.peer.pid, "a person gave up its workspace");
             released += 1;
+        } else {
+            at_work = true;
         }
+    }
+    if released == 0 && at_work {
+        let text = format!("run {id} is still at work and keeps its workspace; `run/cancel` ends it");
+        return Err(Fault::new(Kind::WrongState, text));
     }
     Ok(ReleaseResponse { released })
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use subagentd_core::id::RunId;
 use subagentd_ipc::connection::Connection;
 use subagentd_store::NoticeRow;
 use tokio::sync::Notify;
@@ -46,8 +47,7 @@ impl Place {
     pub(super) fn take(api: &Arc<Api>, connection: &Connection, owners: &[String], from: u64) -> Self {
         let wake = Arc::new(Notify::new());
         let owners: Vec<Owner> = owners.iter().map(|owner| owner.as_str().into()).collect();
-        let closed = connection.closed.clone();
-        let number = api.ledger.lock().join(connection.id, closed, owners, from, Arc::clone(&wake));
+        let number = api.ledger.lock().join(connection.id, &connection.closed, owners, from, Arc::clone(&wake));
         Self { api: Arc::clone(api), number, wake }
     }
 
@@ -60,7 +60,7 @@ impl Place {
     /// the caller goes on.
     pub(super) fn turn(&self, row: &NoticeRow) -> Turn {
         let age = Duration::from_millis(now_ms().saturating_sub(row.notice.at_ms));
-        let notice = Stored { owner: &row.owner, seq: row.seq, age };
+        let notice = Stored { owner: &row.owner, run: row.run, seq: row.seq, age };
         self.api.ledger.lock().turn(self.number, notice, Instant::now())
     }
 
@@ -83,6 +83,41 @@ impl Drop for Place {
     fn drop(&mut self) {
         self.api.ledger.lock().leave(self.number, Instant::now());
     }
+}
+
+/// A wait for a run where its outcome will be shown: keeps the run's notice from the owner's watchers, also after this
+/// wait (see `lines::foreground`).
+pub(super) struct Foreground<'a> {
+    api: &'a Arc<Api>,
+    connection: &'a Connection,
+    owner: String,
+    run: RunId,
+}
+
+impl<'a> Foreground<'a> {
+    /// On a connection of the run's owner.
+    pub(super) fn begin(api: &'a Arc<Api>, connection: &'a Connection, owner: String, run: RunId) -> Self {
+        if api.ledger.lock().keep(connection.id, &owner, run, Instant::now()) {
+            let (api, id, closed) = (Arc::clone(api), connection.id, connection.closed.clone());
+            // Between two waits nothing else would see the connection's end.
+            tokio::spawn(async move {
+                closed.cancelled().await;
+                api.ledger.lock().close(id, Instant::now());
+            });
+        }
+        Self { api, connection, owner, run }
+    }
+
+    /// The reply carries this notice. It counts as sent then.
+    pub(super) fn told(&self, seq: u64) {
+        let notice = Stored { owner: &self.owner, run: self.run, seq, age: Duration::ZERO };
+        self.api.ledger.lock().told(self.connection.id, &self.connection.closed, notice, Instant::now());
+    }
+}
+
+/// A connection does not show the outcome of a run, or not any more.
+pub(super) fn give_back(api: &Api, connection: u64, run: RunId) {
+    api.ledger.lock().give_back(connection, run, Instant::now());
 }
 
 /// Notices that are being acknowledged. Nobody is offered them meanwhile; dropped without a commit they are offered

@@ -2,6 +2,7 @@
 //! wire.
 
 mod agent;
+pub(crate) mod conversation;
 mod convert;
 mod daemon;
 pub(crate) mod fault;
@@ -9,9 +10,11 @@ mod inbox;
 mod launch;
 mod lease;
 mod ledger;
+mod model;
 mod progress;
 mod result;
 mod run;
+mod steer;
 mod workspace;
 
 use std::path::PathBuf;
@@ -40,7 +43,7 @@ pub(crate) struct Api {
     /// Agents.
     pub catalog: Catalog,
     /// Child programs.
-    pub runtimes: Runtimes,
+    pub runtimes: Arc<Runtimes>,
     /// Who watches which inbox, and what was sent to whom.
     pub ledger: Ledger,
     /// Places for looking at paths that clients name. A dead file system holds those who look at it for ever: it must
@@ -96,11 +99,15 @@ pub(crate) fn methods(api: Arc<Api>) -> Methods {
     router.method::<m::DaemonStatus, _, _>(daemon::status);
     router.method::<m::DaemonStop, _, _>(daemon::stop);
     router.method::<m::AgentCatalog, _, _>(agent::catalog);
+    router.method::<m::ModelList, _, _>(model::list);
     router.method::<m::RunLaunch, _, _>(launch::launch);
     router.method::<m::RunGet, _, _>(run::get);
     router.method::<m::RunList, _, _>(run::list);
     router.method::<m::RunWait, _, _>(run::wait);
     router.method::<m::RunCancel, _, _>(run::cancel);
+    router.method::<m::RunSteer, _, _>(steer::steer);
+    router.method::<m::RunPause, _, _>(steer::pause);
+    router.method::<m::RunResume, _, _>(steer::resume);
     router.method::<m::RunResult, _, _>(result::result);
     router.method::<m::InboxList, _, _>(inbox::list);
     router.method::<m::InboxAck, _, _>(inbox::ack);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use subagentd_core::id::{ChildId, RunId, SHORTEST_ENDING};
-use subagentd_core::life::State;
+use subagentd_core::id::{AttemptId, ChildId, RunId, SHORTEST_ENDING};
+use subagentd_core::life::{State, resume_refusal};
 use subagentd_core::schedule::Waits;
 use subagentd_ipc::connection::{Connection, Session};
 use subagentd_proto::error::{Fault, Kind};
@@ -12,9 +12,10 @@ use subagentd_proto::limits;
 use subagentd_proto::run::{
     CancelParams, CancelResponse, GetParams, ListParams, ListResponse, RunView, WaitParams, WaitResponse,
 };
-use subagentd_store::{Found, ListQuery, RunRow};
+use subagentd_store::{ChildRow, Found, ListQuery, RunRow};
 
-use super::{Api, convert, fault};
+use super::ledger::{self, Foreground};
+use super::{Api, convert, fault, inbox};
 use crate::hub::Cancelled;
 
 /// Who is at the other end.
@@ -64,7 +65,22 @@ pub(super) async fn row(api: &Api, id: RunId) -> Result<RunRow, Fault> {
 async fn view(api: &Api, id: RunId) -> Result<RunView, Fault> {
     let row = row(api, id).await?;
     let waits = waits_of(api, std::slice::from_ref(&row)).await?;
-    Ok(convert::run(&api.context.places, &row, &waits))
+    let mut view = convert::run(&api.context.places, &row, &waits);
+    for (child, shown) in row.children.iter().zip(&mut view.children) {
+        let conversation = has_conversation(api, &row, child).await?;
+        shown.resume_refusal = resume_refusal(child.state, conversation).map(str::to_owned);
+    }
+    Ok(view)
+}
+
+/// Whether any attempt of a child was told its task.
+pub(super) async fn has_conversation(api: &Api, run: &RunRow, child: &ChildRow) -> Result<bool, Fault> {
+    if !child.state.may_resume() {
+        return Ok(false);
+    }
+    let next = AttemptId { child: ChildId { run: run.id, index: child.index }, number: child.attempts + 1 };
+    let past = api.context.reader.past(next).await.map_err(|error| fault::storage(&error))?;
+    Ok(past.is_some_and(|past| past.conversation))
 }
 
 /// Behind whom the waiting children of these runs wait.
@@ -77,7 +93,8 @@ async fn waits_of(api: &Api, rows: &[RunRow]) -> Result<Vec<(ChildId, Waits)>, F
     if waiting.is_empty() {
         return Ok(Vec::new());
     }
-    let waits = api.hub.waits(waiting.clone()).await?;
+    // A hub that has stopped knows no queue any more; what is stored is still an answer.
+    let waits = api.hub.waits(waiting.clone()).await.unwrap_or_default();
     Ok(waiting.into_iter().zip(waits).filter_map(|(child, waits)| Some((child, waits?))).collect())
 }
 
@@ -117,6 +134,7 @@ pub(super) async fn wait(
 ) -> Result<WaitResponse, Fault> {
     let id = find(&api, &params.run).await?;
     let limit = Duration::from_millis(params.timeout_ms.unwrap_or(limits::WAIT_MS).min(limits::WAIT_MS));
+    let foreground = foreground(&api, &connection, id, params.foreground).await?;
     // First the waiter, then the look: an end in between is told at once.
     let ended = api.hub.wait(id).await?;
     tokio::select! {
@@ -127,7 +145,30 @@ pub(super) async fn wait(
         () = api.stop.cancelled() => {}
     }
     let run = view(&api, id).await?;
-    Ok(WaitResponse { ended: run.state.is_end(), run })
+    let ended = run.state.is_end();
+    if let Some((foreground, notice)) = foreground.zip(run.notice).filter(|_| ended) {
+        match notice.acknowledged {
+            true => ledger::give_back(&api, connection.id, id),
+            false => foreground.told(notice.seq),
+        }
+    }
+    Ok(WaitResponse { ended, run })
+}
+
+/// Whether this connection shows the run's outcome: its latest wait says so, and only an owner can.
+async fn foreground<'a>(
+    api: &'a Arc<Api>,
+    connection: &'a Connection,
+    run: RunId,
+    wanted: bool,
+) -> Result<Option<Foreground<'a>>, Fault> {
+    if !wanted {
+        ledger::give_back(api, connection.id, run);
+        return Ok(None);
+    }
+    let owner = row(api, run).await?.owner;
+    let own = inbox::owners(session(connection)?).contains(&owner);
+    Ok(own.then(|| Foreground::begin(api, connection, owner, run)))
 }
 
 pub(super) async fn cancel(

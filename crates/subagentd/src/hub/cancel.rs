@@ -6,11 +6,11 @@ use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
 use subagentd_proto::error::{Fault, Kind};
-use subagentd_store::{self as store, IntentKind, NewIntent, StoreError};
+use subagentd_store::{self as store, Intent, NewIntent, StoreError};
 use tokio::sync::oneshot;
 
 use super::command::Cancelled;
-use super::live::Cancel;
+use super::live::Pending;
 use super::{Done, Event, Hub};
 use crate::clock::now_ms;
 
@@ -50,13 +50,13 @@ impl Hub {
             let child = ChildId { run, index };
             match state {
                 _ if !*self.healthy.borrow() => refuse(reply),
-                State::Queued => self.cancel_waiting(child, reply).await,
+                State::Queued | State::Paused => self.cancel_waiting(child, reply).await,
                 _ => self.cancel_live(child, reply).await,
             }
         }
     }
 
-    /// A waiting child leaves the queue at once; its end is the answer.
+    /// A waiting child leaves the queue at once, a paused one is in none; its end is the answer.
     async fn cancel_waiting(&mut self, child: ChildId, reply: Option<Reply>) {
         self.step(schedule::Event::Withdrawn { child }).await;
         self.end_unstarted(None, child, Reason::Cancelled, None).await;
@@ -70,11 +70,11 @@ impl Hub {
         let writer = self.context.writer.clone();
         self.commit(async move {
             // The intent comes after the end in the writer's queue, so it reports the stored end.
-            let intent = NewIntent { child, kind: IntentKind::Cancel, at_ms: now_ms() };
+            let intent = NewIntent { child, intent: Intent::Cancel, at_ms: now_ms() };
             let answer = match writer.intend(intent).await.await {
                 Ok(store::Intended::Ended { state: State::Cancelled }) => Ok(Cancelled::Now),
                 Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
-                Ok(store::Intended::Stored { .. }) => Ok(Cancelled::Soon(State::Queued)),
+                Ok(_) => Ok(Cancelled::Soon(State::Queued)),
                 Err(error) => Err(crate::api::fault::storage(&error)),
             };
             reply.send(answer).ok();
@@ -84,13 +84,13 @@ impl Hub {
 
     /// The intent is stored first and sent second; a child that ended before answers with its end.
     async fn cancel_live(&mut self, child: ChildId, reply: Option<Reply>) {
-        let intent = NewIntent { child, kind: IntentKind::Cancel, at_ms: now_ms() };
+        let intent = NewIntent { child, intent: Intent::Cancel, at_ms: now_ms() };
         let receipt = self.context.writer.intend(intent).await;
         if let Some(live) = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index))
             && live.cancel.is_none()
             && !live.settling
         {
-            live.cancel = Some(Cancel { number: None, confirmed: false, timed: false });
+            live.cancel = Some(Pending { number: None, confirmed: false, timed: false });
         }
         self.commit(async move { Done::Intended(Intended { child, result: receipt.await, reply }) });
     }
@@ -100,6 +100,11 @@ impl Hub {
         let answer = match result {
             Ok(store::Intended::Stored { number }) => Ok(self.note_cancel(id, number)),
             Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
+            // Answers to other intents.
+            Ok(store::Intended::Cancelling { state } | store::Intended::TooMany { state }) => {
+                Ok(Cancelled::Soon(state))
+            }
+            Ok(store::Intended::Paused) => Ok(Cancelled::Soon(State::Paused)),
             Err(error) => {
                 if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
                     child.cancel = child.cancel.filter(|cancel| cancel.number.is_some());
@@ -118,7 +123,7 @@ impl Hub {
         };
         // A repeat is stored under the first one's number: what is known of that one stays known.
         let known = child.cancel.filter(|cancel| cancel.number == Some(number));
-        child.cancel = known.or(Some(Cancel { number: Some(number), confirmed: false, timed: false }));
+        child.cancel = known.or(Some(Pending { number: Some(number), confirmed: false, timed: false }));
         let (state, attempt) = (child.state, AttemptId { child: id, number: child.attempts });
         self.send_cancel(attempt);
         Cancelled::Soon(state)
@@ -129,13 +134,13 @@ impl Hub {
     pub(super) fn send_cancel(&mut self, attempt: AttemptId) {
         let patience = self.context.settings.grace() + CONFIRMATION;
         let Some(child) = self.live(attempt) else { return };
-        let Some(cancel @ Cancel { number: Some(number), confirmed: false, .. }) = child.cancel else { return };
+        let Some(cancel @ Pending { number: Some(number), confirmed: false, .. }) = child.cancel else { return };
         let Some(link) = &child.link else { return };
         link.cancel(number);
         if cancel.timed {
             return;
         }
-        child.cancel = Some(Cancel { timed: true, ..cancel });
+        child.cancel = Some(Pending { timed: true, ..cancel });
         let report = self.report.clone();
         self.tasks.spawn(async move {
             tokio::time::sleep(patience).await;
@@ -156,8 +161,8 @@ impl Hub {
 
     pub(super) async fn on_confirmed(&mut self, attempt: AttemptId, intent: u32) {
         let Some(child) = self.live(attempt) else { return };
-        if let Some(cancel) = &mut child.cancel {
-            cancel.confirmed = true;
+        for stored in [&mut child.cancel, &mut child.pause].into_iter().flatten() {
+            stored.confirmed |= stored.number == Some(intent);
         }
         let receipt = self.context.writer.confirm(attempt.child, intent, now_ms()).await;
         self.commit(async move {
@@ -170,6 +175,8 @@ impl Hub {
 
     pub(super) fn wait(&mut self, run: RunId, reply: oneshot::Sender<()>) {
         match self.runs.get_mut(&run) {
+            // Nothing more happens by itself.
+            Some(live) if live.is_paused() => drop(reply.send(())),
             Some(live) => {
                 // Waiters that gave up are dropped here, so that the list does not grow.
                 live.waiters.retain(|waiter| !waiter.is_closed());

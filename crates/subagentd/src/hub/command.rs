@@ -2,9 +2,10 @@
 
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
+use subagentd_core::outcome::Delivery;
 use subagentd_core::schedule::Waits;
 use subagentd_proto::error::{Fault, Kind};
-use subagentd_store::NewRun;
+use subagentd_store::{NewContinuation, NewRun, RunRow};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::progress::Snapshot;
@@ -37,15 +38,89 @@ pub(crate) enum Cancelled {
     NotOpen,
 }
 
+/// What became of a steer.
+#[derive(Debug)]
+pub(crate) enum Steering {
+    /// It is stored.
+    Stored {
+        /// Its number.
+        number: u32,
+        /// The child's state.
+        state: State,
+        /// Told once the child's word about it is stored, closed when the child settles; none if it has no shim now.
+        heard: Option<oneshot::Receiver<()>>,
+    },
+    /// The child has ended, or the hub has no such open run.
+    NotOpen,
+    /// The child is being cancelled.
+    Cancelled,
+    /// As many as may wait for it do.
+    TooMany,
+}
+
+/// What became of a pause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paused {
+    /// It waited and is paused.
+    Now,
+    /// It is live in this state and will settle.
+    Soon(State),
+    /// It had settled as this.
+    Before(State),
+    /// It is being cancelled.
+    Cancelled,
+    /// The hub has no such open run.
+    NotOpen,
+}
+
+/// A resume that was checked.
+pub(crate) struct Resumption {
+    /// What to store; the hub sets the run's state.
+    pub(crate) continuation: NewContinuation,
+    /// The run as it is stored.
+    pub(crate) row: Box<RunRow>,
+}
+
+/// A resume that is committed.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    /// Number of the attempt to come.
+    pub(crate) attempt: u32,
+    /// The run's state.
+    pub(crate) state: State,
+    /// Behind whom the child waits.
+    pub(crate) waits: Option<Waits>,
+}
+
 pub(super) enum Command {
     Launch(Box<LaunchCommand>),
     Cancel { run: RunId, reply: oneshot::Sender<Result<Cancelled, Fault>> },
+    Steer { child: ChildId, text: String, delivery: Delivery, reply: oneshot::Sender<Result<Steering, Fault>> },
+    Pause { run: RunId, reply: oneshot::Sender<Result<Paused, Fault>> },
+    Resume { resumption: Resumption, reply: oneshot::Sender<Result<Resumed, Fault>> },
     Wait { run: RunId, reply: oneshot::Sender<()> },
     Progress { run: RunId, reply: oneshot::Sender<Option<watch::Receiver<Snapshot>>> },
     Waits { children: Vec<ChildId>, reply: oneshot::Sender<Vec<Option<Waits>>> },
     Counts { reply: oneshot::Sender<(usize, usize, bool)> },
     Release { child: ChildId, reply: oneshot::Sender<Result<(), Fault>> },
     Stop { reply: oneshot::Sender<(usize, usize)> },
+}
+
+impl Command {
+    /// The stored run that it is about, if it is about one and depends on whether that is open.
+    pub(super) const fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Cancel { run, .. }
+            | Self::Pause { run, .. }
+            | Self::Wait { run, .. }
+            | Self::Progress { run, .. } => Some(*run),
+            Self::Steer { child, .. } => Some(child.run),
+            Self::Resume { resumption, .. } => Some(resumption.continuation.child.run),
+            Self::Launch(_) | Self::Waits { .. } | Self::Counts { .. } | Self::Release { .. } | Self::Stop { .. } => {
+                None
+            }
+        }
+    }
 }
 
 pub(super) struct LaunchCommand {
@@ -88,6 +163,30 @@ impl Handle {
         let (reply, told) = oneshot::channel();
         self.commands.send(Command::Wait { run, reply }).await.map_err(|_| gone())?;
         Ok(told)
+    }
+
+    /// Tells a child something. Answered after the commit.
+    ///
+    /// # Errors
+    /// When the daemon is stopping or the store fails.
+    pub(crate) async fn steer(&self, child: ChildId, text: String, delivery: Delivery) -> Result<Steering, Fault> {
+        self.ask(|reply| Command::Steer { child, text, delivery, reply }).await?
+    }
+
+    /// Lets a run settle. Answered after the commit of the intent or of the pause.
+    ///
+    /// # Errors
+    /// When the daemon is stopping or the store fails.
+    pub(crate) async fn pause(&self, run: RunId) -> Result<Paused, Fault> {
+        self.ask(|reply| Command::Pause { run, reply }).await?
+    }
+
+    /// Goes on with a settled child. Answered after the commit.
+    ///
+    /// # Errors
+    /// When the child has not settled, the daemon is stopping or the store fails.
+    pub(crate) async fn resume(&self, resumption: Resumption) -> Result<Resumed, Fault> {
+        self.ask(|reply| Command::Resume { resumption, reply }).await?
     }
 
     /// How far an open run is, and how far it gets; none if it is not open.

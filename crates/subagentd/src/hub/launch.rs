@@ -41,7 +41,7 @@ impl Hub {
     }
 
     /// Whether a launch has to be refused before anything is stored.
-    fn turn_away(&self, children: usize) -> Option<Fault> {
+    pub(super) fn turn_away(&self, children: usize) -> Option<Fault> {
         if self.stopping {
             return Some(Fault::new(
                 Kind::Draining,

@@ -6,104 +6,100 @@ use std::time::Duration;
 
 use subagentd_core::id::AttemptId;
 use subagentd_runtime::format::{CONTROL_LINE, Order, Word};
-use subagentd_runtime::{process, spawn};
+use subagentd_runtime::runner::{Collected, Handle, Runner};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
-use super::look::{Look, look};
-use super::{Context, Event};
+use super::Event;
 use crate::descriptors::readable;
 
-/// Orders waiting for one shim. There is one cancel per child, so more than a few never wait; a full queue drops the
-/// order, which is sent again when the shim greets.
-const ORDERS: usize = 16;
+/// Orders waiting for one shim: a cancel, a pause, and as many steers as may be open, with some room. A full queue drops
+/// the order, which is sent again when the shim greets.
+const ORDERS: usize = 48;
 /// Before a lost control connection is made anew. The shim's end is told by its descriptor, not by this.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Between two looks at the lock of a shim whose end nobody tells.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// The attempt that a link is about.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Subject {
-    /// Which attempt.
-    pub(super) attempt: AttemptId,
-    /// Whether it was started in another boot of the machine.
-    pub(super) other_boot: bool,
-    /// Its shim's process id and start time, if known.
-    pub(super) process: Option<(u32, u64)>,
-}
-
-/// A live shim. Dropping it lets the conversation end; its end is awaited all the same.
+/// The way to a live shim. Dropping it lets the conversation end; its end is awaited all the same.
 pub(super) struct Link {
     orders: mpsc::Sender<Order>,
-    pidfd: Option<Arc<AsyncFd<OwnedFd>>>,
-    process: Option<(u32, u64)>,
+    runner: Arc<dyn Runner>,
+    handle: Handle,
+    /// The highest number of a steer that went to the shim on its present connection.
+    pub(super) told: u32,
+    /// The store is being asked for steers.
+    pub(super) asking: bool,
+    /// Another steer was stored meanwhile.
+    pub(super) ask_again: bool,
 }
 
 impl Link {
-    /// Takes up a shim. Without `control` it is connected to; without `pidfd` its lock is looked at again and again. One
-    /// that is gone already is found out by the first look.
+    /// Takes up a shim. Without `control` it is connected to; without `gone`, which is readable once it is, it is looked
+    /// at again and again. One that is gone already is found out by the first look.
     pub(super) fn new(
-        context: Arc<Context>,
-        subject: Subject,
+        runner: Arc<dyn Runner>,
+        handle: Handle,
         control: Option<std::os::unix::net::UnixStream>,
-        pidfd: Option<OwnedFd>,
+        gone: Option<OwnedFd>,
         report: mpsc::Sender<Event>,
         tasks: &TaskTracker,
     ) -> Self {
         let (orders, queue) = mpsc::channel(ORDERS);
-        let pidfd = pidfd.and_then(|descriptor| readable(descriptor).ok()).map(Arc::new);
-        tasks.spawn(await_end(Arc::clone(&context), subject, pidfd.clone(), report.clone()));
-        tasks.spawn(talk(context, subject.attempt, control, queue, report));
-        Self { orders, pidfd, process: subject.process }
+        let gone = gone.and_then(|descriptor| readable(descriptor).ok());
+        tasks.spawn(await_end(Arc::clone(&runner), handle.clone(), gone, report.clone()));
+        tasks.spawn(talk(Arc::clone(&runner), handle.attempt, control, queue, report));
+        Self { orders, runner, handle, told: 0, asking: false, ask_again: false }
     }
 
     /// Orders the shim to end its child.
     pub(super) fn cancel(&self, intent: u32) {
-        // Full or gone: see `ORDERS`.
-        self.orders.try_send(Order::Cancel { intent }).ok();
+        self.order(Order::Cancel { intent });
+    }
+
+    /// Gives the shim an order; `false` when it was dropped, see [`ORDERS`].
+    pub(super) fn order(&self, order: Order) -> bool {
+        self.orders.try_send(order).is_ok()
     }
 
     /// Kills a shim that does not do what it is there for. What it leaves is ended by the look that follows.
     pub(super) fn kill(&self) {
-        let found = || process::watch(self.process?.0, self.process?.1).ok().flatten();
-        let kill = |descriptor: &OwnedFd| rustix::process::pidfd_send_signal(descriptor, rustix::process::Signal::KILL);
-        // One that is gone by now needs no signal.
-        match &self.pidfd {
-            Some(descriptor) => kill(descriptor.get_ref()).ok(),
-            None => found().and_then(|descriptor| kill(&descriptor).ok()),
-        };
+        let (runner, handle) = (Arc::clone(&self.runner), self.handle.clone());
+        // Nobody waits for it: the end that follows is seen like any other.
+        drop(tokio::task::spawn_blocking(move || runner.kill(&handle)));
     }
 }
 
 /// Waits for the shim's end, then looks at lock and spool.
 async fn await_end(
-    context: Arc<Context>,
-    subject: Subject,
-    pidfd: Option<Arc<AsyncFd<OwnedFd>>>,
+    runner: Arc<dyn Runner>,
+    handle: Handle,
+    gone: Option<AsyncFd<OwnedFd>>,
     report: mpsc::Sender<Event>,
 ) {
-    let attempt = subject.attempt;
-    if let Some(descriptor) = pidfd {
+    let attempt = handle.attempt;
+    if let Some(descriptor) = gone {
         // An error can only mean that the descriptor is of no use: the lock tells, too.
         descriptor.readable().await.map(drop).ok();
     }
     loop {
-        let looked = Arc::clone(&context);
-        let event = match tokio::task::spawn_blocking(move || look(&looked, &subject)).await {
-            Ok(Look::Alive) => {
+        let (looking, looked) = (Arc::clone(&runner), handle.clone());
+        let collected = tokio::task::spawn_blocking(move || looking.collect(&looked)).await;
+        let event = match collected.map_err(std::io::Error::from).flatten() {
+            Ok(Collected::Alive) => {
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             }
-            Ok(Look::Record(record, name)) => Event::Record(record, name),
-            Ok(Look::Lost(lost)) => Event::Lost(attempt, lost),
-            Ok(Look::NeverStarted(why)) => Event::NeverStarted(attempt, why),
+            Ok(Collected::Record(record, name)) => Event::Record(record, name),
+            Ok(Collected::Lost(lost)) => Event::Lost(attempt, lost),
+            Ok(Collected::NeverStarted(why)) => Event::NeverStarted(attempt, why),
             Err(error) => {
-                tracing::error!(%attempt, %error, "a look at an attempt failed; it is looked at again");
+                // Never read as death or as "never started": it may be another time.
+                tracing::error!(%attempt, %error, "an attempt cannot be looked at; it is looked at again");
                 tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             }
@@ -116,7 +112,7 @@ async fn await_end(
 
 /// Carries words and orders until the hub lets go of the shim or the shim is gone.
 async fn talk(
-    context: Arc<Context>,
+    runner: Arc<dyn Runner>,
     attempt: AttemptId,
     control: Option<std::os::unix::net::UnixStream>,
     mut orders: mpsc::Receiver<Order>,
@@ -126,7 +122,7 @@ async fn talk(
     loop {
         let stream = match control.take() {
             Some(stream) => Ok(stream),
-            None => spawn::connect(&context.places.attempt(attempt)),
+            None => runner.attach(attempt),
         };
         let stream = stream.and_then(|stream| {
             stream.set_nonblocking(true)?;

@@ -38,7 +38,11 @@ pub(super) struct LiveChild {
     /// Attempts in a row that never started.
     pub(super) failed_starts: u32,
     /// From the moment that a cancel is on its way to the store the child ends as cancelled.
-    pub(super) cancel: Option<Cancel>,
+    pub(super) cancel: Option<Pending>,
+    /// A stored pause. Unlike a cancel it decides nothing by itself: a child that completes first has completed.
+    pub(super) pause: Option<Pending>,
+    /// Clients that wait for the child's word about a steer, by its number.
+    pub(super) listeners: Vec<(u32, oneshot::Sender<()>)>,
     /// Its end is on its way to the store.
     pub(super) settling: bool,
     /// Its end is stored.
@@ -53,9 +57,9 @@ pub(super) struct LiveChild {
     pub(super) material: Option<Arc<Material>>,
 }
 
-/// A cancel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cancel {
+/// A cancel or a pause on its way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Pending {
     /// Its number, once it is stored.
     pub(super) number: Option<u32>,
     /// The shim has it.
@@ -89,6 +93,11 @@ impl LiveRun {
             progress: child.progress.clone(),
         };
         Snapshot { state: self.state(), children: self.children.iter().map(child).collect() }
+    }
+
+    /// Whether it is paused, and that is stored.
+    pub(super) fn is_paused(&self) -> bool {
+        self.state() == State::Paused && !self.children.iter().any(|child| child.settling && !child.stored_end)
     }
 
     pub(super) fn state(&self) -> State {
@@ -126,6 +135,8 @@ impl LiveChild {
             attempts: 0,
             failed_starts: 0,
             cancel: None,
+            pause: None,
+            listeners: Vec::new(),
             settling: false,
             stored_end: state.is_end(),
             elsewhere: false,

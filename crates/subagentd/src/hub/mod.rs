@@ -9,15 +9,16 @@ mod command;
 mod launch;
 mod link;
 mod live;
-mod look;
 mod progress;
 mod recover;
+mod resume;
 mod retry;
 mod settle;
 mod spool;
 mod start;
+mod steer;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::schedule::{self, Effect, Schedule};
 use subagentd_runtime::folder::Places;
 use subagentd_runtime::format::{Record, Word};
+use subagentd_runtime::runner::{Lost, Runner};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{Reader, Writer};
 use tokio::sync::{mpsc, watch};
@@ -34,7 +36,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use command::{Cancelled, Handle, Launched, Submission};
+pub(crate) use command::{Cancelled, Handle, Launched, Paused, Resumption, Steering, Submission};
 pub(crate) use progress::Snapshot;
 
 use crate::clock::Clock;
@@ -60,6 +62,8 @@ const STARTS_PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Context {
     /// Where attempts live.
     pub places: Places,
+    /// Where shims run.
+    pub runner: Arc<dyn Runner>,
     /// The one writer.
     pub writer: Writer,
     /// Readers.
@@ -70,6 +74,8 @@ pub(crate) struct Context {
     pub open_files: Option<u64>,
     /// This boot of the machine.
     pub boot: String,
+    /// When a child of pi was last started.
+    pub last_start: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// What the hub's own tasks report.
@@ -92,7 +98,7 @@ enum Event {
     /// A shim's record is in the spool, under this name.
     Record(Box<Record>, String),
     /// The shim is gone, its child had started, and there is no record; what it left has been ended.
-    Lost(AttemptId, look::Lost),
+    Lost(AttemptId, Lost),
     /// A shim had its time to confirm a cancel.
     CancelOverdue(AttemptId),
     /// The shim is gone and its child never started.
@@ -104,6 +110,11 @@ enum Done {
     Launched(launch::Launched),
     Settled(settle::Settled),
     Intended(cancel::Intended),
+    Pausing(steer::Pausing),
+    Steered(steer::Steered),
+    Unheard(steer::Unheard),
+    Heard(steer::Heard),
+    Resumed(resume::Resumed),
     Requeued(retry::Requeued),
     Released(settle::Released),
     /// Nobody waits for it; a failure was logged.
@@ -127,6 +138,10 @@ pub(crate) struct Hub {
     stopping: bool,
     /// Launches whose commit is under way; they count against the bound of the queue.
     launching: usize,
+    /// Runs whose resume is on its way to the store.
+    reopening: HashSet<RunId>,
+    /// What was asked about those meanwhile. Bounded by the requests that clients may have under way.
+    deferred: Vec<Command>,
     /// Whether commits succeed; while they do not, nothing is admitted.
     healthy: watch::Receiver<bool>,
     /// Children whose plan is kept in memory, because they are likely to start soon.
@@ -154,6 +169,8 @@ impl Hub {
             wake: None,
             stopping: false,
             launching: 0,
+            reopening: HashSet::new(),
+            deferred: Vec::new(),
             healthy: context.writer.healthy(),
             context,
             warm: 0,
@@ -219,9 +236,16 @@ impl Hub {
     }
 
     async fn on_command(&mut self, command: Command) {
+        if command.run().is_some_and(|run| self.reopening.contains(&run)) {
+            self.deferred.push(command);
+            return;
+        }
         match command {
             Command::Launch(launch) => self.launch(*launch).await,
             Command::Cancel { run, reply } => self.cancel(run, reply).await,
+            Command::Steer { child, text, delivery, reply } => self.steer(child, text, delivery, reply).await,
+            Command::Pause { run, reply } => self.pause(run, reply).await,
+            Command::Resume { resumption, reply } => self.resume(resumption, reply).await,
             Command::Wait { run, reply } => self.wait(run, reply),
             Command::Progress { run, reply } => self.watch_progress(run, reply),
             Command::Waits { children, reply } => {
@@ -285,6 +309,11 @@ impl Hub {
             Done::Launched(launched) => self.on_launched(launched).await,
             Done::Settled(settled) => self.on_settled(settled).await,
             Done::Intended(intended) => self.on_intended(intended),
+            Done::Pausing(pausing) => self.on_pausing(pausing),
+            Done::Steered(steered) => self.on_steered(steered),
+            Done::Unheard(unheard) => self.on_unheard(unheard),
+            Done::Heard(heard) => self.on_heard(heard),
+            Done::Resumed(resumed) => self.on_resumed(resumed).await,
             Done::Requeued(requeued) => self.on_requeued(requeued).await,
             Done::Released(released) => self.on_released(released).await,
             Done::Other => {}

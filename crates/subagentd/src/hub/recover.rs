@@ -1,16 +1,12 @@
 //! Taking up what an earlier daemon left: live shims are adopted, the rest is judged by lock, spool and `started`.
 
-use std::io;
-use std::os::fd::OwnedFd;
-
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
-use subagentd_runtime::{process, spawn};
+use subagentd_runtime::runner::Handle;
 use subagentd_store::{AttemptRow, ChildRow, IntentKind, RunRow};
 
-use super::link::Subject;
-use super::live::{Cancel, LiveChild, LiveRun};
+use super::live::{LiveChild, LiveRun, Pending};
 use super::{Hub, LONGEST_PAUSE};
 
 impl Hub {
@@ -72,36 +68,27 @@ impl Hub {
         let Some(request) = run.request(row.id, child.index) else { return };
         let since_ms = attempt.begun_at_ms;
         self.step(schedule::Event::Restored { request, since_ms }).await;
-        let subject = Subject {
+        let handle = Handle {
             attempt: AttemptId { child: id, number: attempt.number },
-            other_boot: attempt.boot != self.context.boot,
+            boot: attempt.boot.clone(),
             process: attempt.pid.zip(attempt.pid_start),
         };
-        let pidfd = self.find(&subject).unwrap_or_else(|error| {
-            tracing::warn!(attempt = %subject.attempt, %error, "a shim cannot be watched; its lock is looked at every second");
+        let gone = self.context.runner.watch(&handle).unwrap_or_else(|error| {
+            tracing::warn!(attempt = %handle.attempt, %error, "a shim cannot be watched; it is looked at every second");
             None
         });
         // A shim that is gone already is found out by the first look.
-        self.link(subject, None, pidfd);
+        self.link(handle, None, gone);
     }
 
-    /// Opens the shim by its process id and compares its start time; the lock is looked at again after that. One whose
-    /// id was not stored any more is asked for it: the kernel tells who listens on its control socket.
-    fn find(&self, subject: &Subject) -> io::Result<Option<OwnedFd>> {
-        if subject.other_boot {
-            return Ok(None);
-        }
-        match subject.process {
-            Some((pid, start)) => process::watch(pid, start),
-            None => Ok(spawn::listener(&self.context.places.attempt(subject.attempt)).ok()),
-        }
-    }
-
-    /// A cancel that was stored and not acted on holds: such a child is not started any more.
+    /// A cancel that was stored and not acted on holds: such a child is not started any more. So does a pause: one whose
+    /// shim was lost before it ran went back to the queue with it.
     async fn queue_again(&mut self, row: &RunRow, child: &ChildRow) {
         let id = ChildId { run: row.id, index: child.index };
         if child.intents.iter().any(|intent| intent.kind == IntentKind::Cancel) {
             self.end_unstarted(None, id, Reason::Cancelled, None).await;
+        } else if child.intents.iter().any(|intent| intent.kind == IntentKind::Pause) {
+            self.end_unstarted(None, id, Reason::Paused, None).await;
         } else {
             // The clock may have been set back meanwhile.
             let not_before_ms = child.not_before_ms.map(|at| at.min(self.after(LONGEST_PAUSE)));
@@ -114,7 +101,7 @@ fn with_shim(child: &ChildRow) -> Option<&AttemptRow> {
     child.attempt.as_ref().filter(|_| matches!(child.state, State::Starting | State::Running))
 }
 
-fn live_run(row: &RunRow) -> LiveRun {
+pub(super) fn live_run(row: &RunRow) -> LiveRun {
     LiveRun {
         owner: row.owner.clone(),
         title: row.title.clone(),
@@ -129,8 +116,11 @@ fn live_child(row: &ChildRow) -> LiveChild {
     let mut child = LiveChild::new(row.agent.clone(), &row.plan, row.state);
     child.attempts = row.attempts;
     child.failed_starts = row.never_ran;
-    let cancel = row.intents.iter().find(|intent| intent.kind == IntentKind::Cancel);
-    child.cancel =
-        cancel.map(|intent| Cancel { number: Some(intent.number), confirmed: intent.confirmed, timed: false });
+    let stored = |kind| {
+        let intent = row.intents.iter().find(|intent| intent.kind == kind)?;
+        Some(Pending { number: Some(intent.number), confirmed: intent.confirmed, timed: false })
+    };
+    child.cancel = stored(IntentKind::Cancel);
+    child.pause = stored(IntentKind::Pause);
     child
 }

@@ -8,8 +8,6 @@ use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
 use subagentd_store::Requeue;
 
-use super::link::Subject;
-use super::look::lost;
 use super::{Done, Event, Hub, LONGEST_PAUSE, PAUSE, STARTS, spool};
 use crate::clock::now_ms;
 
@@ -73,11 +71,10 @@ impl Hub {
 
     /// Ends what is left of a child that is known to have run, and then the child.
     fn end_lost(&self, attempt: AttemptId) {
-        let (context, report) = (Arc::clone(&self.context), self.report.clone());
+        let (runner, report) = (Arc::clone(&self.context.runner), self.report.clone());
+        let handle = self.handle(attempt, None);
         self.tasks.spawn(async move {
-            let place = context.places.attempt(attempt);
-            let subject = Subject { attempt, other_boot: false, process: None };
-            match tokio::task::spawn_blocking(move || lost(&subject, &place)).await {
+            match tokio::task::spawn_blocking(move || runner.clear(&handle)).await {
                 // A hub that is gone has stopped; the next start looks again.
                 Ok(lost) => drop(report.send(Event::Lost(attempt, lost)).await),
                 Err(error) => tracing::error!(%attempt, %error, "what is left of it could not be looked for"),
@@ -136,9 +133,9 @@ impl Hub {
     }
 
     fn remove_folder(&self, attempt: AttemptId) {
-        let folder = self.context.places.attempt(attempt);
+        let runner = Arc::clone(&self.context.runner);
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = std::fs::remove_dir_all(&folder) {
+            if let Err(error) = runner.discard(attempt) {
                 tracing::warn!(%attempt, %error, "the folder of an attempt that never ran could not be removed");
             }
         });

@@ -7,11 +7,11 @@ use subagentd_core::outcome::Outcome;
 use subagentd_core::schedule;
 use subagentd_proto::error::Fault;
 use subagentd_runtime::format::{End, Phase, REMARK_LEFTOVERS, Record, Word};
+use subagentd_runtime::runner::Lost;
 use subagentd_store::{self as store, Settlement, StoreError};
 use tokio::sync::oneshot;
 
 use super::live::LiveChild;
-use super::look::Lost;
 use super::{Done, Hub, NOT_BEFORE, spool};
 use crate::clock::now_ms;
 
@@ -40,12 +40,13 @@ impl Hub {
     pub(super) async fn on_word(&mut self, attempt: AttemptId, word: Word) {
         match word {
             Word::Hello { phase, .. } => {
-                self.send_cancel(attempt);
+                self.send_everything(attempt);
                 self.on_phase(attempt, phase, now_ms()).await;
             }
             Word::Phase { phase, at_ms } => self.on_phase(attempt, phase, at_ms).await,
             Word::Progress(progress) => self.on_progress(attempt, progress),
             Word::Confirmed { intent } => self.on_confirmed(attempt, intent).await,
+            Word::Steered { intent, receipt } => self.on_receipt(attempt, intent, receipt).await,
         }
     }
 
@@ -175,7 +176,7 @@ impl Hub {
             outcome.reason = Reason::Cancelled;
             outcome.error = None;
         }
-        let held_slot = child.state != State::Queued;
+        let held_slot = !matches!(child.state, State::Queued | State::Paused);
         let state = outcome.reason.state();
         child.settling = true;
         child.state = state;
@@ -206,9 +207,23 @@ impl Hub {
             spool::forget(&self.context.places, &name);
         }
         if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
-            child.stored_end = true;
+            // Whoever waits for its word looks at what is stored now.
+            child.listeners.clear();
+            child.stored_end = state.is_end();
+            if state == State::Paused {
+                child.pause = None;
+                // A cancel may be on its way to the store already.
+                child.settling = child.state.is_end();
+            }
         }
         self.show(id.run);
+        if state == State::Paused
+            && let Some(run) = self.runs.get_mut(&id.run).filter(|run| run.is_paused())
+        {
+            for waiter in run.waiters.drain(..) {
+                waiter.send(()).ok();
+            }
+        }
         let all_ended = self.runs.get(&id.run).is_some_and(|run| run.children.iter().all(|one| one.stored_end));
         if all_ended && let Some(run) = self.runs.remove(&id.run) {
             for waiter in run.waiters {

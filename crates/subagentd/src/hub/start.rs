@@ -1,24 +1,31 @@
 //! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
 
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
-use subagentd_runtime::format::{REQUEST_FORMAT, Request, TaskText};
-use subagentd_runtime::spawn::{self, Shim};
-use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Spawned, Task};
+use subagentd_core::resolve::PARENT;
+use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, TaskText};
+use subagentd_runtime::runner::{Handle, LaunchFault};
+use subagentd_runtime::spawn::Shim;
+use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Past, Spawned, Task};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-use super::link::{Link, Subject};
+use super::link::Link;
 use super::live::Material;
 use super::{Context, Event, Hub};
+use crate::api::conversation;
 use crate::clock::now_ms;
+use crate::settings::PI;
 
 /// Name of a single run's answer in the run's folder (design 7).
 const ANSWER: &str = "result.md";
+
+/// What a child is told that goes on without a word of its caller.
+const GO_ON: &str = "You were interrupted. Go on with your task from where you stopped.";
 
 /// One start, on its own beside the hub.
 struct Start {
@@ -56,24 +63,31 @@ impl Hub {
 
     pub(super) fn on_spawned(&mut self, attempt: AttemptId, shim: Shim) {
         let process = shim.started.map(|started| (shim.pid, started));
-        self.link(Subject { attempt, other_boot: false, process }, Some(shim.control), shim.pidfd);
+        self.link(self.handle(attempt, process), Some(shim.control), shim.pidfd);
     }
 
     /// A shim lives that this daemon did not start: it is taken up like one of an earlier daemon.
     pub(super) fn on_held(&mut self, attempt: AttemptId) {
         tracing::warn!(%attempt, "its lock is held: a shim lives already and is taken up");
-        let listener = spawn::listener(&self.context.places.attempt(attempt)).ok();
-        self.link(Subject { attempt, other_boot: false, process: None }, None, listener);
+        let handle = self.handle(attempt, None);
+        let gone = self.context.runner.watch(&handle).ok().flatten();
+        self.link(handle, None, gone);
     }
 
     /// Takes up a shim, and sends it what was stored for it.
-    pub(super) fn link(&mut self, subject: Subject, control: Option<UnixStream>, pidfd: Option<OwnedFd>) {
-        let (report, context) = (self.report.clone(), Arc::clone(&self.context));
+    pub(super) fn link(&mut self, handle: Handle, control: Option<UnixStream>, gone: Option<OwnedFd>) {
+        let (report, runner) = (self.report.clone(), Arc::clone(&self.context.runner));
+        let attempt = handle.attempt;
         // Before anything else: its end is awaited even if nobody waits for the child any more.
-        let link = Link::new(context, subject, control, pidfd, report, &self.tasks);
-        let Some(child) = self.live(subject.attempt) else { return };
+        let link = Link::new(runner, handle, control, gone, report, &self.tasks);
+        let Some(child) = self.live(attempt) else { return };
         child.link = Some(link);
-        self.send_cancel(subject.attempt);
+        self.send_everything(attempt);
+    }
+
+    /// What is known of a shim that was started in this boot.
+    pub(super) fn handle(&self, attempt: AttemptId, process: Option<(u32, u64)>) -> Handle {
+        Handle { attempt, boot: self.context.boot.clone(), process }
     }
 }
 
@@ -94,20 +108,24 @@ impl Start {
 
     async fn go(self) -> Result<Shim, Refusal> {
         let material = self.material().await.map_err(Refusal::Unprepared)?;
-        let request = self.request(&material).map_err(Refusal::Impossible)?;
+        let past = self.past().await.map_err(Refusal::Unprepared)?;
+        let kind = past.continuation.as_ref().map_or(AttemptKind::First, |_| AttemptKind::Resume);
+        let task = self.first_words(&material.task, &past).await.map_err(Refusal::Unprepared)?;
+        let request = self.request(&material, past, task).map_err(Refusal::Impossible)?;
         let instructions = material.plan.instructions.clone();
-        let places = self.context.places.clone();
-        let prepared = tokio::task::spawn_blocking(move || places.prepare(&request, &instructions)).await;
-        let folder = prepared
+        let runner = Arc::clone(&self.context.runner);
+        let prepared = tokio::task::spawn_blocking(move || runner.prepare(&request, &instructions)).await;
+        prepared
             .map_err(|error| Refusal::Unprepared(error.to_string()))?
             .map_err(|error| Refusal::Unprepared(format!("the attempt's folder cannot be made: {error}")))?;
-        self.begin().await?;
-        let spawned = tokio::task::spawn_blocking(move || spawn::spawn(&folder)).await;
-        let shim =
-            spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|error| match error.kind() {
-                io::ErrorKind::ResourceBusy => Refusal::Held,
-                _ => Refusal::Unspawned(format!("the shim cannot be started: {error}")),
-            })?;
+        self.keep_distance(&material.plan.runtime.value).await;
+        self.begin(kind).await?;
+        let (runner, attempt) = (Arc::clone(&self.context.runner), self.attempt);
+        let spawned = tokio::task::spawn_blocking(move || runner.launch(attempt)).await;
+        let shim = spawned.map_err(|error| Refusal::Unspawned(error.to_string()))?.map_err(|fault| match fault {
+            LaunchFault::Held => Refusal::Held,
+            LaunchFault::Failed(_) => Refusal::Unspawned(fault.to_string()),
+        })?;
         let Some(pid_start) = shim.started else { return Ok(shim) };
         let stored = Spawned { attempt: self.attempt, pid: shim.pid, pid_start };
         let receipt = self.context.writer.spawned(stored).await;
@@ -120,10 +138,24 @@ impl Start {
         Ok(shim)
     }
 
-    async fn begin(&self) -> Result<(), Refusal> {
+    /// Starts of pi follow each other at a distance: those that read one configuration folder at the same moment find its
+    /// locks held, and would go on without the user's settings.
+    async fn keep_distance(&self, runtime: &str) {
+        let distance = self.context.settings.start_distance();
+        if runtime != PI || distance.is_zero() {
+            return;
+        }
+        let mut last = self.context.last_start.lock().await;
+        if let Some(last) = *last {
+            tokio::time::sleep_until(last + distance).await;
+        }
+        *last = Some(Instant::now());
+    }
+
+    async fn begin(&self, kind: AttemptKind) -> Result<(), Refusal> {
         let begin = NewAttempt {
             attempt: self.attempt,
-            kind: AttemptKind::First,
+            kind,
             lease: self.lease.clone(),
             boot: self.context.boot.clone(),
             run_state: self.run_state,
@@ -150,12 +182,42 @@ impl Start {
         Ok(Arc::new(Material { plan, task }))
     }
 
-    fn request(&self, material: &Material) -> Result<Request, String> {
+    /// A start that was not resumed has nothing to look up.
+    async fn past(&self) -> Result<Past, String> {
+        if self.attempt.number == 1 && self.material.is_some() {
+            return Ok(Past { continuation: None, answered: None, conversation: false });
+        }
+        let past = self.context.reader.past(self.attempt).await.map_err(|error| error.to_string())?;
+        past.ok_or_else(|| "the child is not stored".to_owned())
+    }
+
+    async fn first_words(&self, task: &Task, past: &Past) -> Result<TaskText, String> {
+        let file = crate::api::task_file(&self.context.places, self.attempt.child);
+        match task {
+            Task::Text(text) => Ok(TaskText::Inline(first_words(text.clone(), past))),
+            Task::File if past.continuation.is_none() => Ok(TaskText::File(file)),
+            Task::File => {
+                let task = tokio::fs::read_to_string(&file).await;
+                let task = task.map_err(|error| format!("the task {} cannot be read: {error}", file.display()))?;
+                Ok(TaskText::Inline(first_words(task, past)))
+            }
+        }
+    }
+
+    fn request(&self, material: &Material, past: Past, task: TaskText) -> Result<Request, String> {
+        let Past { continuation, answered, conversation } = past;
         let plan = &material.plan;
         let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
         let places = &self.context.places;
         let runtime = &plan.runtime.value;
-        let program = self.context.settings.program(runtime).ok_or_else(|| missing_runtime(runtime))?;
+        let configured = || self.context.settings.program(runtime);
+        let program = plan.program.clone().or_else(configured).ok_or_else(|| missing_runtime(runtime))?;
+        // A resume brings the environment that holds from then on (G42).
+        let (environment, umask, limits) = match &continuation {
+            Some(resumed) => (&resumed.environment, resumed.umask, &resumed.limits),
+            None => (&plan.environment, plan.umask, &plan.resource_limits),
+        };
+        let fork = (plan.context.value == PARENT).then(|| conversation::file(places, self.attempt.child));
         Ok(Request {
             format: REQUEST_FORMAT,
             attempt: self.attempt,
@@ -164,28 +226,32 @@ impl Start {
             root: plan.workspace.root.clone(),
             identity: plan.workspace.identity,
             exclusive: self.lease.is_some(),
-            environment: plan
-                .environment
-                .as_ref()
-                .map(|digest| crate::environment::path(&places.environments(), digest)),
-            umask: plan.umask,
+            environment: environment.as_ref().map(|digest| crate::environment::path(&places.environments(), digest)),
+            umask,
             open_files: self.context.open_files,
+            resource_limits: limits.clone(),
             provider: provider.to_owned(),
             model: model.to_owned(),
             thinking: plan.thinking_argument().to_owned(),
             tools: plan.tools.value.clone(),
-            task: task_text(&material.task, self),
+            task,
+            conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: conversation, fork },
             answer: ANSWER.into(),
+            earlier_answer: answered,
             spool: places.spool(),
             limits: plan.limits.value,
         })
     }
 }
 
-fn task_text(task: &Task, start: &Start) -> TaskText {
-    match task {
-        Task::Text(text) => TaskText::Inline(text.clone()),
-        Task::File => TaskText::File(crate::api::task_file(&start.context.places, start.attempt.child)),
+/// What a child is told first: its task; once there is a conversation, what the resume says. One that was paused before
+/// it began hears both.
+fn first_words(task: String, past: &Past) -> String {
+    let said = past.continuation.as_ref().and_then(|continuation| continuation.text.clone());
+    match (past.conversation, said) {
+        (true, said) => said.unwrap_or_else(|| GO_ON.to_owned()),
+        (false, None) => task,
+        (false, Some(said)) => format!("{task}\n\n{said}"),
     }
 }
 

@@ -9,14 +9,22 @@
 //! again out of order. A newcomer is waited for while it is held up like this, for a period at most: then one that is not
 //! held up has the notice. With several owners, watchers can hold each other up for some periods, never for ever.
 //!
+//! What a foreground wait keeps from the watchers is passed over; set free, it comes behind higher numbers (see
+//! [`foreground`]).
+//!
 //! An owner without watchers has no line: what was not acknowledged is in the database, where the next watcher finds it.
+
+mod foreground;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use subagentd_core::id::RunId;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+
+use foreground::Foreground;
 
 /// Notices sent to one connection and not yet acknowledged by anybody. At the bound it is sent no further ones, until
 /// some are acknowledged; the rest goes to the owner's next watcher, a period later.
@@ -29,6 +37,7 @@ pub(super) type Owner = Arc<str>;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub(super) owner: &'a str,
+    pub(super) run: RunId,
     pub(super) seq: u64,
     pub(super) age: Duration,
 }
@@ -38,7 +47,7 @@ pub(super) struct Stored<'a> {
 pub(in super::super) enum Turn {
     /// Send it.
     Send,
-    /// Leave it out: this watcher has had it.
+    /// Leave it out: this watcher has had it, or it is kept from all watchers.
     Pass,
     /// Stop before it until something has changed.
     Stop,
@@ -61,6 +70,7 @@ pub(super) struct Lines {
     /// By connection.
     sent: HashMap<u64, Sent>,
     acknowledging: HashMap<u64, Acknowledged>,
+    foreground: Foreground,
     next: u64,
 }
 
@@ -72,7 +82,7 @@ struct Watcher {
     owners: Vec<Owner>,
     /// It wants notices above this number.
     from: u64,
-    /// It has had every notice up to this number that was not acknowledged before.
+    /// It has had every notice up to this number that was not acknowledged before, or kept from it.
     reach: u64,
     /// What it read may have been acknowledged since.
     stale: bool,
@@ -84,6 +94,8 @@ struct Line {
     watchers: BTreeSet<u64>,
     /// By the notice's number. Gone when acknowledged.
     offers: BTreeMap<u64, Offer>,
+    /// Passed over by a watcher, by the notice's number. Gone when acknowledged or set free.
+    kept: BTreeMap<u64, RunId>,
 }
 
 #[derive(Clone)]
@@ -118,8 +130,15 @@ impl Acknowledged {
 
 impl Lines {
     pub(super) fn new(period: Option<Duration>) -> Self {
-        let (watchers, lines) = (Watchers::new(), HashMap::new());
-        Self { period, watchers, lines, sent: HashMap::new(), acknowledging: HashMap::new(), next: 0 }
+        Self {
+            period,
+            watchers: Watchers::new(),
+            lines: HashMap::new(),
+            sent: HashMap::new(),
+            acknowledging: HashMap::new(),
+            foreground: Foreground::new(period),
+            next: 0,
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -136,7 +155,7 @@ impl Lines {
     pub(super) fn join(
         &mut self,
         connection: u64,
-        closed: CancellationToken,
+        closed: &CancellationToken,
         owners: Vec<Owner>,
         from: u64,
         wake: Arc<Notify>,
@@ -146,7 +165,7 @@ impl Lines {
         for owner in &owners {
             self.lines.entry(Arc::clone(owner)).or_default().watchers.insert(number);
         }
-        self.sent.entry(connection).or_insert_with(|| Sent { closed, seqs: BTreeMap::new() });
+        self.sent_to(connection, closed);
         self.watchers.insert(number, Watcher { connection, owners, from, reach: from, stale: false, wake });
         number
     }
@@ -168,6 +187,11 @@ impl Lines {
         self.sweep();
     }
 
+    fn sent_to(&mut self, connection: u64, closed: &CancellationToken) -> &mut Sent {
+        let new = || Sent { closed: closed.clone(), seqs: BTreeMap::new() };
+        self.sent.entry(connection).or_insert_with(new)
+    }
+
     /// Forgets closed connections.
     fn sweep(&mut self) {
         self.sent.retain(|_, sent| !sent.closed.is_cancelled());
@@ -177,12 +201,18 @@ impl Lines {
     pub(super) fn walk(&mut self, number: u64, now: Instant) -> Walk {
         let Some(watcher) = self.watchers.get_mut(&number) else { return Walk { after: u64::MAX, again: false } };
         watcher.stale = false;
-        let (reach, owners) = (watcher.reach, watcher.owners.clone());
+        let (reach, connection, owners) = (watcher.reach, watcher.connection, watcher.owners.clone());
         let mut first = None;
-        owners.iter().for_each(|owner| self.pass_on(owner, now, |offer| offer.is_over(now)));
+        for owner in &owners {
+            self.pass_on(owner, now, |offer| offer.is_over(now));
+            self.set_free(owner, now);
+        }
+        let full = self.sent.get(&connection).filter(|sent| sent.seqs.len() >= UNACKNOWLEDGED);
         for owner in &owners {
             let Some(line) = self.lines.get(owner) else { continue };
-            let mut due = line.offers.range(..=reach).filter(|(_, offer)| offer.holder == number && !offer.sent);
+            let due = line.offers.range(..=reach).filter(|(_, offer)| offer.holder == number && !offer.sent);
+            // One that was set free it has never had: at the bound it cannot have that one now.
+            let mut due = due.filter(|(seq, _)| full.is_none_or(|sent| sent.seqs.contains_key(seq)));
             let due = due.find(|(seq, _)| !self.acknowledging.values().any(|marked| marked.has(owner, **seq)));
             first = due.map(|(seq, _)| *seq).into_iter().chain(first).min();
         }
@@ -194,7 +224,7 @@ impl Lines {
 
     /// Whether this watcher is to send a notice that it read.
     pub(super) fn turn(&mut self, number: u64, notice: Stored<'_>, now: Instant) -> Turn {
-        let Stored { owner, seq, age } = notice;
+        let Stored { owner, seq, age, .. } = notice;
         let until = self.until(now, Duration::ZERO);
         let Some(watcher) = self.watchers.get(&number) else { return Turn::Stop };
         let fresh = seq > watcher.reach;
@@ -205,6 +235,12 @@ impl Lines {
         let (reach, connection) = (watcher.reach, watcher.connection);
         if self.lines.get(owner).and_then(|line| line.offers.get(&seq)).is_some_and(|offer| offer.is_over(now)) {
             self.pass_on(&owner.into(), now, |offer| offer.is_over(now));
+        }
+        if self.is_kept(notice, now) {
+            return self.pass_over(number, notice, now);
+        }
+        if self.lines.get(owner).is_some_and(|line| line.kept.contains_key(&seq)) {
+            self.set_free(&owner.into(), now);
         }
         let Some(line) = self.lines.get(owner) else { return not_now };
         let offer = match line.offers.get(&seq) {
@@ -241,10 +277,14 @@ impl Lines {
         }
     }
 
-    /// When the first notice in this watcher's lines has been out long enough.
+    /// When the first notice in this watcher's lines has been out, or kept, long enough.
     pub(super) fn until_first(&self, number: u64) -> Option<Instant> {
         let lines = self.watchers.get(&number)?.owners.iter().filter_map(|owner| self.lines.get(owner));
-        lines.flat_map(|line| line.offers.values()).filter_map(|offer| offer.until).min()
+        let ends = lines.flat_map(|line| {
+            let kept = line.kept.iter().filter_map(|(seq, run)| self.foreground.kept_until(*run, *seq));
+            line.offers.values().filter_map(|offer| offer.until).chain(kept)
+        });
+        ends.min()
     }
 
     /// Begins an acknowledgement. Gives its number and all that it covers.
@@ -272,6 +312,7 @@ impl Lines {
             let Some(line) = self.lines.get_mut(owner) else { continue };
             if committed {
                 line.offers.retain(|seq, _| !marked.seqs.contains(seq));
+                line.kept.retain(|seq, _| !marked.seqs.contains(seq));
                 for number in &line.watchers {
                     let watcher = self.watchers.get_mut(number);
                     if let Some(watcher) = watcher.filter(|watcher| marked.seqs.last() > Some(&watcher.reach)) {
@@ -282,6 +323,7 @@ impl Lines {
             line.wake(&self.watchers);
         }
         if committed {
+            self.foreground.acknowledged(&marked);
             for sent in self.sent.values_mut() {
                 for seq in &marked.seqs {
                     // A number of somebody else's was not acknowledged, whoever named it.

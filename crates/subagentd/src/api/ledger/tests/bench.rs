@@ -1,6 +1,7 @@
 //! Lines beside a table of notices, under clients that walk as `inbox/watch` does.
 
 use super::super::*;
+use super::front::{Front, run_id};
 
 pub(super) const PERIOD: Duration = Duration::from_secs(10);
 /// Rows of one read: few, so that walks have several pages.
@@ -15,6 +16,7 @@ pub(super) struct Out {
 
 pub(super) struct Notice {
     pub(super) owner: &'static str,
+    pub(super) run: u32,
     pub(super) made: Duration,
     pub(super) acknowledged: bool,
     pub(super) out: Option<Out>,
@@ -30,6 +32,11 @@ pub(super) struct Client {
     pub(super) from: u64,
     /// Takes nothing.
     pub(super) stuck: bool,
+    wake: Arc<Notify>,
+    /// It stopped before something.
+    stopped: bool,
+    /// There is a notice that it has not looked at.
+    news: bool,
     /// What it was sent, with the time.
     pub(super) got: Vec<(u64, Duration)>,
 }
@@ -41,7 +48,10 @@ pub(super) struct Bench {
     pub(super) now: Duration,
     pub(super) notices: Vec<Notice>,
     pub(super) clients: Vec<Client>,
-    connections: u64,
+    pub(super) connections: u64,
+    pub(super) fronts: Vec<Front>,
+    /// Runs that anybody has ever waited for in the foreground.
+    pub(super) awaited: BTreeSet<u32>,
     pub(super) problems: Vec<String>,
 }
 
@@ -54,6 +64,8 @@ impl Bench {
             notices: Vec::new(),
             clients: Vec::new(),
             connections: 0,
+            fronts: Vec::new(),
+            awaited: BTreeSet::new(),
             problems: Vec::new(),
         }
     }
@@ -62,19 +74,32 @@ impl Bench {
         self.start + self.now
     }
 
+    /// Of a run that nobody else has.
     pub(super) fn notice(&mut self, owner: &'static str) -> u64 {
-        self.notices.push(Notice { owner, made: self.now, acknowledged: false, out: None, waits: None });
+        self.ends(owner, u32::MAX - self.notices.len() as u32)
+    }
+
+    /// A run ends.
+    pub(super) fn ends(&mut self, owner: &'static str, run: u32) -> u64 {
+        self.comes(owner, run);
         self.walk();
         self.notices.len() as u64
+    }
+
+    /// Nobody looks at it yet.
+    pub(super) fn comes(&mut self, owner: &'static str, run: u32) {
+        self.notices.push(Notice { owner, run, made: self.now, acknowledged: false, out: None, waits: None });
+        self.clients.iter_mut().for_each(|client| client.news = true);
     }
 
     pub(super) fn join_as(&mut self, owners: &[&'static str], from: u64, stuck: bool) -> usize {
         self.connections += 1;
         let (connection, closed) = (self.connections, CancellationToken::new());
         let named = owners.iter().map(|owner| Owner::from(*owner)).collect();
-        let number = self.lines.join(connection, closed.clone(), named, from, Arc::new(Notify::new()));
-        let owners = owners.to_vec();
-        self.clients.push(Client { number, connection, closed, owners, from, stuck, got: Vec::new() });
+        let (wake, owners) = (Arc::new(Notify::new()), owners.to_vec());
+        let number = self.lines.join(connection, &closed, named, from, Arc::clone(&wake));
+        let (stopped, news, got) = (false, true, Vec::new());
+        self.clients.push(Client { number, connection, closed, owners, from, stuck, wake, stopped, news, got });
         self.walk();
         self.clients.len() - 1
     }
@@ -99,9 +124,18 @@ impl Bench {
 
     pub(super) fn acknowledge(&mut self, client: usize, up_to: Option<u64>, seqs: &[u64]) -> Vec<u64> {
         let Client { connection, owners, .. } = &self.clients[client];
+        self.acknowledge_as(*connection, &owners.clone(), up_to, seqs)
+    }
+
+    pub(super) fn acknowledge_as(
+        &mut self,
+        connection: u64,
+        owners: &[&'static str],
+        up_to: Option<u64>,
+        seqs: &[u64],
+    ) -> Vec<u64> {
         let names: Vec<String> = owners.iter().map(|owner| (*owner).to_owned()).collect();
-        let owners = owners.clone();
-        let (number, covered) = self.lines.acknowledge(*connection, &names, up_to, seqs.iter().copied().collect());
+        let (number, covered) = self.lines.acknowledge(connection, &names, up_to, seqs.iter().copied().collect());
         // Nothing of it is offered before the database has it, nor after.
         self.walk();
         for seq in &covered {
@@ -134,14 +168,17 @@ impl Bench {
         own.map(|(seq, notice)| (seq, notice.owner)).take(ROWS).collect()
     }
 
-    /// Everybody reads what there is, until nobody has anything to do.
+    /// Everybody reads what there is for whom there may be something, until nobody has anything to do.
     pub(super) fn walk(&mut self) {
         for _round in 0..100 {
-            let mut sent = false;
+            let mut busy = false;
             for client in 0..self.clients.len() {
-                while !self.clients[client].stuck && self.page(client, &mut sent) {}
+                if !self.clients[client].stuck && self.has_reason(client) {
+                    busy = true;
+                    while self.page(client) {}
+                }
             }
-            if !sent {
+            if !busy {
                 self.look();
                 return;
             }
@@ -149,7 +186,16 @@ impl Bench {
         self.problems.push("they never come to rest".to_owned());
     }
 
-    pub(super) fn page(&mut self, client: usize, sent: &mut bool) -> bool {
+    /// News, or it is woken and has something to do then.
+    fn has_reason(&mut self, client: usize) -> bool {
+        let at = self.at();
+        let Client { number, stopped, ref wake, ref mut news, .. } = self.clients[client];
+        let over = self.lines.until_first(number).is_some_and(|until| until <= at);
+        let woken = std::pin::pin!(wake.notified()).as_mut().enable() || over;
+        std::mem::take(news) || woken && (stopped || self.lines.walk(number, at).again)
+    }
+
+    fn page(&mut self, client: usize) -> bool {
         let (number, owners) = (self.clients[client].number, self.clients[client].owners.clone());
         let walk = self.lines.walk(number, self.at());
         let rows = self.rows(&owners, walk.after);
@@ -158,25 +204,32 @@ impl Bench {
         }
         let full = rows.len() == ROWS;
         for (seq, owner) in rows {
-            let age = self.now - self.notices[seq as usize - 1].made;
-            match self.lines.turn(number, Stored { owner, seq, age }, self.at()) {
-                Turn::Send => {
-                    *sent = true;
-                    self.take(client, seq);
-                }
+            let Notice { made, run, .. } = self.notices[seq as usize - 1];
+            let notice = Stored { owner, run: run_id(run), seq, age: self.now - made };
+            match self.lines.turn(number, notice, self.at()) {
+                Turn::Send => self.take(client, seq),
                 Turn::Pass => {}
-                Turn::Stop => return walk.again,
+                Turn::Stop => {
+                    self.clients[client].stopped = true;
+                    return walk.again;
+                }
             }
         }
+        self.clients[client].stopped = false;
         walk.again || full
     }
 
     pub(super) fn take(&mut self, client: usize, seq: u64) {
         let now = self.now;
+        let kept = self.is_kept(seq);
+        let in_order = !self.awaited.contains(&self.notices[seq as usize - 1].run);
         let (client, notice) = (&mut self.clients[client], &mut self.notices[seq as usize - 1]);
         let mut wrong = |what: &str| self.problems.push(format!("{seq} to {} at {now:?}: {what}", client.number));
         if notice.acknowledged {
             wrong("acknowledged");
+        }
+        if kept {
+            wrong("kept for a foreground wait");
         }
         if seq <= client.from {
             wrong("not above its cursor");
@@ -187,7 +240,7 @@ impl Bench {
         match client.got.iter().rev().find(|got| got.0 == seq) {
             Some(before) if now < before.1 + PERIOD => wrong("again too soon"),
             Some(_) => {}
-            None if client.got.iter().any(|got| got.0 > seq) => wrong("out of order"),
+            None if in_order && client.got.iter().any(|got| got.0 > seq) => wrong("out of order"),
             None => {}
         }
         client.got.push((seq, now));
@@ -198,9 +251,10 @@ impl Bench {
     /// Notices how long each one has been with nobody while somebody alive wanted it.
     pub(super) fn look(&mut self) {
         let now = self.now;
-        for (seq, notice) in (1..).zip(&mut self.notices) {
+        let kept: Vec<bool> = (1..=self.notices.len() as u64).map(|seq| self.is_kept(seq)).collect();
+        for ((seq, notice), kept) in (1..).zip(&mut self.notices).zip(kept) {
             let wants = |client: &Client| !client.stuck && client.from < seq && client.owners.contains(&notice.owner);
-            let free = !notice.acknowledged && notice.out.is_none_or(|out| now >= out.at + PERIOD);
+            let free = !kept && !notice.acknowledged && notice.out.is_none_or(|out| now >= out.at + PERIOD);
             match free && self.clients.iter().any(wants) {
                 true => drop(notice.waits.get_or_insert(now)),
                 false => notice.waits = None,

@@ -1,5 +1,6 @@
 //! Random histories.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use proptest::prelude::*;
@@ -8,12 +9,49 @@ use super::bench::{Bench, PERIOD};
 
 #[derive(Debug, Clone)]
 enum Act {
-    Notice(usize),
-    Join { owners: Vec<usize>, from: u64, stuck: bool },
-    Leave { client: usize, closes: bool },
-    Range { client: usize, up_to: u64 },
-    Number { client: usize, seq: u64 },
+    /// A run of this owner ends: the next one, or the last one once more.
+    Notice {
+        owner: usize,
+        again: bool,
+    },
+    Join {
+        owners: Vec<usize>,
+        from: u64,
+        stuck: bool,
+    },
+    Leave {
+        client: usize,
+        closes: bool,
+    },
+    Range {
+        client: usize,
+        up_to: u64,
+    },
+    Number {
+        client: usize,
+        seq: u64,
+    },
     Pass(u64),
+    Wait {
+        front: Option<usize>,
+        owner: usize,
+        run: usize,
+    },
+    GiveBack {
+        front: usize,
+        owner: usize,
+        run: usize,
+    },
+    Tell {
+        front: usize,
+        owner: usize,
+        run: usize,
+    },
+    Close(usize),
+    Show {
+        front: usize,
+        up_to: u64,
+    },
 }
 
 const OWNERS: [&str; 3] = ["a", "b", "c"];
@@ -24,23 +62,61 @@ fn act(most_owners: usize, stuck: bool) -> impl Strategy<Value = Act> {
     let from = prop_oneof![3 => Just(0), 1 => 0_u64..8];
     let stuck = if stuck { prop::bool::weighted(0.3).boxed() } else { Just(false).boxed() };
     prop_oneof![
-        5 => (0..OWNERS.len()).prop_map(Act::Notice),
+        5 => (0..OWNERS.len(), prop::bool::weighted(0.1)).prop_map(|(owner, again)| Act::Notice { owner, again }),
         3 => (owners, from, stuck).prop_map(|(owners, from, stuck)| Act::Join { owners, from, stuck }),
         1 => (0_usize..9, any::<bool>()).prop_map(|(client, closes)| Act::Leave { client, closes }),
         2 => (0_usize..9, 1_u64..20).prop_map(|(client, up_to)| Act::Range { client, up_to }),
         1 => (0_usize..9, 1_u64..20).prop_map(|(client, seq)| Act::Number { client, seq }),
         5 => (1_u64..12_000).prop_map(Act::Pass),
+        4 => foreground(),
     ]
+}
+
+/// Connections that wait in the foreground, for runs that have ended or not.
+fn foreground() -> impl Strategy<Value = Act> {
+    let awaited = || (0_usize..4, 0..OWNERS.len(), 0_usize..6);
+    let front = prop_oneof![1 => Just(None), 1 => (0_usize..4).prop_map(Some)];
+    prop_oneof![
+        4 => (front, awaited()).prop_map(|(front, (_, owner, run))| Act::Wait { front, owner, run }),
+        1 => awaited().prop_map(|(front, owner, run)| Act::GiveBack { front, owner, run }),
+        3 => awaited().prop_map(|(front, owner, run)| Act::Tell { front, owner, run }),
+        1 => (0_usize..4).prop_map(Act::Close),
+        1 => (0_usize..4, 1_u64..20).prop_map(|(front, up_to)| Act::Show { front, up_to }),
+    ]
+}
+
+/// The n-th run of an owner.
+fn nth(owner: usize, run: usize) -> u32 {
+    (run * OWNERS.len() + owner) as u32
 }
 
 impl Bench {
     fn act(&mut self, act: &Act) {
         let number = |client: &usize| *client % self.clients.len().max(1);
         match act {
-            Act::Notice(owner) => drop(self.notice(OWNERS[*owner])),
+            Act::Notice { owner, again } => {
+                let ended = self.notices.iter().filter(|notice| notice.owner == OWNERS[*owner]);
+                let ended = ended.map(|notice| notice.run).collect::<BTreeSet<_>>().len();
+                self.ends(OWNERS[*owner], nth(*owner, ended.saturating_sub(usize::from(*again))));
+            }
             Act::Join { owners, from, stuck } => {
                 let owners: Vec<&'static str> = owners.iter().map(|owner| OWNERS[*owner]).collect();
                 self.join_as(&owners, *from, *stuck);
+            }
+            Act::Pass(ms) => self.pass(Duration::from_millis(*ms)),
+            Act::Wait { front, owner, run } => {
+                let front = front.filter(|front| *front < self.fronts.len()).unwrap_or_else(|| self.front());
+                self.wait(front, OWNERS[*owner], nth(*owner, *run));
+            }
+            Act::GiveBack { front, .. } | Act::Tell { front, .. } | Act::Close(front) | Act::Show { front, .. }
+                if *front >= self.fronts.len() => {}
+            Act::GiveBack { front, owner, run } => self.give_back(*front, nth(*owner, *run)),
+            Act::Tell { front, owner, run } => drop(self.tell(*front, nth(*owner, *run))),
+            Act::Close(front) => self.close(*front),
+            Act::Show { front, up_to } => {
+                let covered = self.show(*front, *up_to);
+                let told = &self.fronts[*front].told;
+                assert!(covered.iter().all(|seq| seq <= up_to && told.contains(seq)), "{covered:?} of {told:?}");
             }
             _ if self.clients.is_empty() => {}
             Act::Leave { client, closes } => drop(self.leave(number(client), *closes)),
@@ -54,7 +130,6 @@ impl Bench {
                 drop(self.acknowledge(number(client), None, &[*seq]));
             }
             Act::Number { .. } => {}
-            Act::Pass(ms) => self.pass(Duration::from_millis(*ms)),
         }
     }
 }

@@ -1,8 +1,11 @@
 mod bench;
+mod foreground;
+mod front;
 mod histories;
 
 use super::*;
-use bench::{Bench, Notice, PERIOD};
+use bench::{Bench, PERIOD};
+use front::run_id;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -163,7 +166,8 @@ fn what_was_acknowledged_after_it_was_read_is_not_sent() {
     let client = bench.join("me");
     let (number, at) = (bench.clients[client].number, bench.at());
     let names = ["me".to_owned()];
-    let turn = |bench: &mut Bench, seq| bench.lines.turn(number, Stored { owner: "me", seq, age: Duration::ZERO }, at);
+    let stored = |seq| Stored { owner: "me", run: run_id(0), seq, age: Duration::ZERO };
+    let turn = |bench: &mut Bench, seq| bench.lines.turn(number, stored(seq), at);
     assert_eq!(bench.lines.walk(number, at), Walk { after: 0, again: false });
     // Read by now: 1 and 2.
     let (marked, _) = bench.lines.acknowledge(7, &names, None, BTreeSet::from([2]));
@@ -230,7 +234,7 @@ fn a_connection_has_so_many_and_the_rest_goes_to_the_next() {
     let mut bench = Bench::new();
     let (older, newer) = (bench.join("me"), bench.join("me"));
     for _ in 0..UNACKNOWLEDGED + 2 {
-        bench.notices.push(Notice { owner: "me", made: bench.now, acknowledged: false, out: None, waits: None });
+        bench.comes("me", 0);
     }
     bench.walk();
     assert_eq!((bench.got(older).len(), bench.got(newer).len()), (0, UNACKNOWLEDGED));

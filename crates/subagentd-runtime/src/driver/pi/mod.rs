@@ -1,0 +1,17 @@
+//! The driver for pi's RPC dialect. Commands go out one at a time, each after the response to the one before, because the
+//! child handles commands concurrently.
+
+mod argv;
+mod command;
+mod machine;
+mod record;
+mod repair;
+mod reply;
+mod settle;
+mod verify;
+
+#[cfg(test)]
+mod tests;
+
+pub use machine::{Driver, NOISE_EVENTS};
+pub use verify::TOOLS_STATUS;

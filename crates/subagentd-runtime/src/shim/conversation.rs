@@ -1,0 +1,66 @@
+//! Where a child keeps its conversation, and whether there is one already.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::setup::Setup;
+use crate::driver::Dialect;
+use crate::folder;
+
+/// Names in the folder of conversations that are looked at. With more than that the rest counts as not there.
+const LOOKED_AT: usize = 10_000;
+
+/// Folder and name, and what a new one begins as.
+pub(super) struct Place {
+    pub(super) folder: PathBuf,
+    pub(super) id: String,
+    pub(super) fork: Option<PathBuf>,
+}
+
+/// Says where it is.
+///
+/// # Errors
+/// When nobody can tell whether it was begun: beginning it again would give a second one of the same name.
+pub(super) fn place(setup: &Setup, dialect: &dyn Dialect) -> Result<Place, String> {
+    let request = &setup.request;
+    let asked = &request.conversation;
+    let folder = setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default();
+    let id = if asked.id.is_empty() { request.attempt.child.run.to_string() } else { asked.id.clone() };
+    let begun = is_begun(&folder, |file| dialect.is_conversation(file, &id))
+        .map_err(|error| format!("the conversation cannot be looked for: {error}"))?;
+    let fork = asked.fork.clone().filter(|_| !begun);
+    Ok(Place { folder, id, fork })
+}
+
+fn is_begun(folder: &Path, is_it: impl Fn(&str) -> bool) -> io::Result<bool> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    for entry in entries.take(LOOKED_AT) {
+        if is_it(&entry?.file_name().to_string_lossy()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_looked_for_and_errors_are_not_read_as_no() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("session");
+        let is_it = |file: &str| file == "it";
+        assert!(!is_begun(&inner, is_it).unwrap());
+        std::fs::create_dir(&inner).unwrap();
+        std::fs::write(inner.join("other"), "").unwrap();
+        assert!(!is_begun(&inner, is_it).unwrap());
+        std::fs::write(inner.join("it"), "").unwrap();
+        assert!(is_begun(&inner, is_it).unwrap());
+        assert!(is_begun(&inner.join("it"), is_it).is_err());
+    }
+}
