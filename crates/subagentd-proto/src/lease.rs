@@ -41,10 +41,11 @@ pub struct ReleaseParams {
     pub run: String,
 }
 
-/// Response of `lease/release`, after the commit.
+/// Response of `lease/release`, after the commit. A run that holds workspaces for live children only is refused
+/// (`wrongState`): it is cancelled first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleaseResponse {
-    /// How many workspaces were given up: those of children that have ended. Live children keep theirs.
+    /// How many workspaces were given up: those of children that have ended. Live children keep theirs. 0: it holds none.
     pub released: u32,
 }

@@ -64,6 +64,9 @@ pub struct RunSummary {
     /// When it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<u64>,
+    /// Since when its first child is in its present state; absent where that is not known, as after a resume that waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<u64>,
     /// What was asked of it and has not happened yet: `cancel` or `pause`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,

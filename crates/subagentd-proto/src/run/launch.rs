@@ -178,6 +178,12 @@ pub struct Decisions {
     pub timeout_ms: u64,
     /// Idle limit in milliseconds; 0 means none.
     pub idle_timeout_ms: u64,
+    /// From the start to the first event, in milliseconds; 0 means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_event_timeout_ms: Option<u64>,
+    /// One tool call, in milliseconds; 0 means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_call_timeout_ms: Option<u64>,
 }
 
 /// Response of `run/launch`, after the commit.
