@@ -70,6 +70,7 @@ fn facts() -> Facts {
         workspace: Workspace::new(directory.clone(), directory, RootIdentity { device: 1, inode: 2 }, None),
         environment: Some("digest".to_owned()),
         umask: Some(0o022),
+        resource_limits: BTreeMap::new(),
         environment_omitted: vec!["ODD".to_owned()],
         remarks: vec!["earlier".to_owned()],
     }
