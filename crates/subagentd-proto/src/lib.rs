@@ -12,6 +12,7 @@ pub mod lease;
 pub mod limits;
 pub mod method;
 pub mod model;
+pub mod profile;
 pub mod run;
 
 /// Number of the protocol. Raised when an old client could misread a new daemon, or the reverse.

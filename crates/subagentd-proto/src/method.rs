@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::{agent, daemon, inbox, lease, model, run};
+use crate::{agent, daemon, inbox, lease, model, profile, run};
 
 /// A request that is answered once.
 pub trait Method {
@@ -55,8 +55,14 @@ methods! {
     DaemonStop = "daemon/stop", daemon::StopParams => daemon::StopResponse;
     /// The agents that can be launched, as data.
     AgentCatalog = "agent/catalog", agent::CatalogParams => agent::CatalogResponse;
+    /// The agents as text for a model, with advice for a task (originals 000).
+    AgentList = "agent/list", agent::ListParams => agent::ListResponse;
+    /// The families' ladders that models are routed by.
+    ProfileList = "profile/list", profile::ListParams => profile::ListResponse;
     /// The runtimes and the models that each can run.
     ModelList = "model/list", model::ListParams => model::ListResponse;
+    /// What a launch would decide now, without launching.
+    RunPreflight = "run/preflight", run::LaunchParams => run::PreflightResponse;
     /// Hands over work. Answered after the commit.
     RunLaunch = "run/launch", run::LaunchParams => run::LaunchResponse;
     /// One run, whole.

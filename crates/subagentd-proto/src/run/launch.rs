@@ -1,10 +1,8 @@
 //! `run/launch`, and what it decides.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::State;
+use super::{Capture, State};
 
 /// Parameters of `run/launch`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,83 +46,6 @@ pub struct LaunchParams {
     pub capture: Capture,
 }
 
-/// What the host states at request time.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Capture {
-    /// The client's environment for the child. Absent: a short list of the daemon's own variables, with a remark.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub environment: Option<CapturedEnvironment>,
-    /// The host's own conversation, for children that begin with their parent's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation: Option<CapturedConversation>,
-}
-
-/// A host's conversation as a file, copied before the reply: what the host adds later does not reach the child (G13).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CapturedConversation {
-    /// An absolute path.
-    pub path: String,
-    /// The entry that it reaches up to; absent means all of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leaf: Option<String>,
-}
-
-/// The client's environment.
-#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct CapturedEnvironment {
-    /// Variables by name.
-    #[serde(default)]
-    pub variables: BTreeMap<String, String>,
-    /// Names of variables whose values are not UTF-8 and were left out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub omitted: Vec<String>,
-    /// File mode mask.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub umask: Option<u32>,
-    /// Soft resource limits by their lower-case names (`nofile`, `core`, `stack`, …); absent ones stay the daemon's.
-    /// 18446744073709551615 is no limit, and so is any larger number that a client makes of it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "saturated")]
-    pub limits: BTreeMap<String, u64>,
-}
-
-/// A client whose numbers are floating-point cannot write the largest one: what is larger is taken for it.
-fn saturated<'de, D: serde::Deserializer<'de>>(limits: D) -> Result<BTreeMap<String, u64>, D::Error> {
-    let numbers = BTreeMap::<String, Number>::deserialize(limits)?;
-    Ok(numbers.into_iter().map(|(name, number)| (name, number.whole())).collect())
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Whole(u64),
-    Float(f64),
-}
-
-impl Number {
-    /// The conversion saturates; what is no number counts as none.
-    fn whole(self) -> u64 {
-        match self {
-            Self::Whole(number) => number,
-            Self::Float(number) => number as u64,
-        }
-    }
-}
-
-impl std::fmt::Debug for CapturedEnvironment {
-    // Values are secrets: names only.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("CapturedEnvironment")
-            .field("variables", &self.variables.keys())
-            .field("omitted", &self.omitted)
-            .field("umask", &self.umask)
-            .field("limits", &self.limits)
-            .finish()
-    }
-}
-
 /// A value, where it came from and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -160,6 +81,9 @@ pub struct Decisions {
     pub runtime: Decision<String>,
     /// Exact `provider/id`.
     pub model: Decision<String>,
+    /// How the model was found: `explicit.call`, `explicit.file`, `routed`, or `retained.…` with the cause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_reason: Option<String>,
     /// Thinking level.
     pub thinking: Decision<String>,
     /// Effective tools.
@@ -174,6 +98,21 @@ pub struct Decisions {
     pub directory: String,
     /// The root that a writer locks.
     pub workspace: String,
+    /// Whether the project counts as trusted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trusted: Option<Decision<bool>>,
+    /// Standing instructions of its directory: their digest, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub standing: Option<Decision<Option<String>>>,
+    /// What is loaded into it beside the runtime itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suppliers: Vec<super::Supplier>,
+    /// Tools of those that it must not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
+    /// The files that its definition is made of, lowest layer first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub definition: Vec<DefinitionPart>,
     /// Total time limit in milliseconds; 0 means none.
     pub timeout_ms: u64,
     /// Idle limit in milliseconds; 0 means none.
@@ -184,6 +123,37 @@ pub struct Decisions {
     /// One tool call, in milliseconds; 0 means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_timeout_ms: Option<u64>,
+}
+
+/// One file that a definition is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DefinitionPart {
+    /// `builtin`, `package`, `user` or `project`.
+    pub source: String,
+    /// The file.
+    pub file: String,
+    /// The fields whose values it sets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+/// Response of `run/preflight`: what a launch with these parameters would decide now. Nothing is stored or started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PreflightResponse {
+    /// The agent, by its identifier.
+    pub agent: String,
+    /// What was decided.
+    pub decisions: Decisions,
+    /// Where the answer would be stored: below the run's folder.
+    pub output: String,
+    /// Digest over every resolved value and the digests of task, conversation and instructions (W3). The launch stores
+    /// the same.
+    pub digest: String,
+    /// Remarks: stable codes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
 }
 
 /// Response of `run/launch`, after the commit.
@@ -201,6 +171,9 @@ pub struct LaunchResponse {
     pub waits: Option<Waits>,
     /// What was decided.
     pub decisions: Decisions,
+    /// Digest of the decisions, as `run/preflight` gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// Remarks: stable codes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
@@ -221,17 +194,4 @@ pub struct Waits {
     /// Since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder_since_ms: Option<u64>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn limits_beyond_the_largest_number_are_the_largest_number() {
-        let text = r#"{"limits": {"nofile": 1024, "core": 18446744073709551615, "stack": 18446744073709552000}}"#;
-        let captured: CapturedEnvironment = serde_json::from_str(text).unwrap();
-        let expected = [("core", u64::MAX), ("nofile", 1024), ("stack", u64::MAX)];
-        assert_eq!(captured.limits, expected.map(|(name, limit)| (name.to_owned(), limit)).into());
-    }
 }

@@ -1,6 +1,7 @@
 //! `run/*`: launches and what becomes of them.
 
 mod calls;
+mod capture;
 mod launch;
 mod progress;
 mod state;
@@ -8,6 +9,7 @@ mod steer;
 mod view;
 
 pub use calls::*;
+pub use capture::*;
 pub use launch::*;
 pub use progress::*;
 pub use state::*;

@@ -19,6 +19,7 @@ pub(super) async fn catalog(
 ) -> Result<CatalogResponse, Fault> {
     let survey = model::survey(&api, &connection, None, false, PATIENCE).await?;
     Ok(CatalogResponse {
+        faults: api.catalog.faults().to_vec(),
         agents: api.catalog.iter().map(convert::agent).collect(),
         runtimes: survey.list().map(convert::runtime).collect(),
     })

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use subagentd_core::definition::{Definition, Role};
+use subagentd_core::definition::{Definition, Part, Problem, Role, Severity};
 use subagentd_core::deliver::{self, Reference};
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
 use subagentd_core::outcome::{Delivery, Outcome, Receipt, Reported, Usage};
-use subagentd_core::plan::{Decision, Plan};
+use subagentd_core::plan::{Decision, Plan, Supplier};
 use subagentd_core::resolve::{Capture, DefaultRuntime, Policy, active_tools, class_of, effective_tools};
 use subagentd_core::schedule::Waits;
 use subagentd_proto::error::{Fault, Kind};
@@ -86,10 +86,24 @@ pub(super) fn decisions(plan: &Plan) -> wire::Decisions {
         background: decision(&plan.background),
         directory: text(&plan.workspace.directory),
         workspace: text(&plan.workspace.root),
+        model_reason: (!plan.model_kind.is_empty()).then(|| plan.model_kind.clone()),
+        trusted: plan.captured.trusted.as_ref().map(decision),
+        standing: plan.captured.standing.as_ref().map(decision),
+        suppliers: plan.captured.suppliers.iter().map(supplier).collect(),
+        withheld: plan.captured.withheld.clone(),
+        definition: Vec::new(),
         timeout_ms: plan.limits.value.total_ms,
         idle_timeout_ms: plan.limits.value.idle_ms,
         first_event_timeout_ms: Some(plan.limits.value.first_event_ms),
         tool_call_timeout_ms: Some(plan.limits.value.tool_call_ms),
+    }
+}
+
+fn supplier(supplier: &Supplier) -> wire::Supplier {
+    match supplier {
+        Supplier::File(name) => wire::Supplier::File(name.clone()),
+        Supplier::Package(name) => wire::Supplier::Package(name.clone()),
+        Supplier::Builtin(name) => wire::Supplier::Builtin(name.clone()),
     }
 }
 
@@ -339,6 +353,33 @@ pub(super) fn agent(definition: &Definition) -> wire_agent::AgentView {
         thinking: definition.thinking.set().cloned(),
         background: definition.in_background(),
         role: definition.acceptance_role.set().map(role),
+        aliases: definition.aliases.set().cloned().unwrap_or_default(),
+        launchable: !definition.broken && definition.is_enabled(),
+        definition: parts(definition),
+        problems: definition.problems.iter().map(problem).collect(),
+    }
+}
+
+pub(super) fn parts(definition: &Definition) -> Vec<wire::DefinitionPart> {
+    let part = |part: &Part| wire::DefinitionPart {
+        source: part.layer.word().to_owned(),
+        file: part.file.clone(),
+        fields: part.keys.iter().map(|key| key.word().to_owned()).collect(),
+    };
+    definition.parts.iter().map(part).collect()
+}
+
+fn problem(problem: &Problem) -> wire_agent::ProblemView {
+    let severity = match problem.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    wire_agent::ProblemView {
+        severity: severity.to_owned(),
+        file: problem.file.clone(),
+        line: problem.line,
+        column: problem.column,
+        message: problem.message.clone(),
     }
 }
 

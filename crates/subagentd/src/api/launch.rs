@@ -167,6 +167,7 @@ fn response(id: RunId, state: State, waits: Option<Waits>, plan: &Plan, repeated
         state: convert::state(state),
         repeated,
         waits: waits.map(convert::waits),
+        digest: None,
         decisions: convert::decisions(plan),
         remarks: plan.remarks.clone(),
     }
