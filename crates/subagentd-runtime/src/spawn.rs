@@ -48,7 +48,7 @@ pub fn spawn(attempt: &Path) -> io::Result<Shim> {
     let mut children = children();
     let spawned = command.spawn().map(|child| child.id());
     let known = spawned.map(|pid| {
-        children.shims.insert(pid);
+        children.own.insert(pid);
         let pidfd = pid_of(pid).and_then(|id| rustix::process::pidfd_open(id, PidfdFlags::empty()).ok());
         (pid, process::start_time(pid), pidfd)
     });
@@ -64,15 +64,28 @@ fn pid_of(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().and_then(Pid::from_raw)
 }
 
-/// The daemon's children: which are shims, and which were there before it. All others were handed to it when their shim
-/// died.
+/// Starts another process of the daemon's own, which is no orphan and is left alone when orphans are ended. Reaped with
+/// the others.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn own(command: &mut Command) -> io::Result<()> {
+    let mut children = children();
+    let spawned = command.spawn().map(|child| children.own.insert(child.id()));
+    drop(children);
+    reap();
+    spawned.map(drop)
+}
+
+/// The daemon's children: which it started itself, and which were there before it. All others were handed to it when
+/// their shim died.
 struct Children {
-    shims: BTreeSet<u32>,
+    own: BTreeSet<u32>,
     /// None until the daemon takes in orphans at all.
     before: Option<BTreeSet<u32>>,
 }
 
-static CHILDREN: Mutex<Children> = Mutex::new(Children { shims: BTreeSet::new(), before: None });
+static CHILDREN: Mutex<Children> = Mutex::new(Children { own: BTreeSet::new(), before: None });
 
 fn children() -> MutexGuard<'static, Children> {
     // A panic left the sets as they were: still right.
@@ -89,7 +102,7 @@ pub fn reap() {
     };
     while let Ok(Some((pid, _))) = rustix::process::wait(WaitOptions::NOHANG) {
         if let Ok(pid) = u32::try_from(pid.as_raw_nonzero().get()) {
-            children.shims.remove(&pid);
+            children.own.remove(&pid);
         }
     }
 }
@@ -105,7 +118,7 @@ pub(crate) fn kill_adopted() -> Vec<u32> {
     let orphans = numbers.filter(|(_, number)| {
         // Asked again under the lock: not reaped by now, so the id is still its own.
         let ours = process::parent(*number) == Some(own) && !process::is_gone(*number);
-        ours && !children.shims.contains(number) && !before.contains(number)
+        ours && !children.own.contains(number) && !before.contains(number)
     });
     let killed = orphans.map(|(pid, number)| {
         rustix::process::kill_process(pid, Signal::KILL).ok();

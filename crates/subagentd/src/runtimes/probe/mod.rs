@@ -27,8 +27,7 @@ const SLACK: Duration = Duration::from_secs(3);
 /// Why something could not be found out.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// The probe process ended under the question: somebody killed it. The daemon does so itself when it ends what a
-    /// lost shim has left, since it cannot tell one process from the other. To ask again may help.
+    /// The probe process ended under the question: somebody killed it. To ask again may help.
     Lost,
     /// Half a sentence that the program's name goes before.
     Because(String),
@@ -126,6 +125,6 @@ fn spawn() -> std::io::Result<BlockingStream> {
     let mut command = Command::new("/proc/self/exe");
     command.arg0("subagentd").arg("probe").env_clear();
     command.stdin(Stdio::from(theirs.try_clone()?)).stdout(Stdio::from(theirs)).stderr(Stdio::null());
-    command.spawn()?;
+    subagentd_runtime::spawn::own(&mut command)?;
     Ok(ours)
 }
