@@ -18,7 +18,7 @@ pub(crate) struct Cli {
     #[arg(long, global = true, display_order = 100)]
     pub(crate) json: bool,
 
-    /// Whose runs and inbox, if not cli:NAME
+    /// Act as this owner, in place of cli:USER
     #[arg(long, global = true, display_order = 101, value_name = "OWNER")]
     pub(crate) owner: Option<String>,
 
@@ -31,13 +31,13 @@ pub(crate) enum Command {
     /// Launch an agent on a task, and wait for its end
     #[command(after_help = help::RUN)]
     Run(Run),
-    /// Show what needs you, what works, what waits and what is done
-    #[command(after_help = help::LIST)]
+    /// Show what needs you, works, waits and is done
+    #[command(after_help = help::LIST, visible_alias = "ls")]
     List(List),
     /// Show one run with everything that was decided about it
     #[command(after_help = help::SHOW)]
     Show(Named),
-    /// Wait for a run's end; the exit code tells how it ended
+    /// Wait for the end of runs; the exit code tells how they ended
     #[command(after_help = help::WAIT)]
     Wait(Wait),
     /// Tell a run something while it works or waits
@@ -49,9 +49,9 @@ pub(crate) enum Command {
     /// Go on with a run that is paused or has ended, and wait
     #[command(after_help = help::RESUME)]
     Resume(Resume),
-    /// End a run, with everything it started
+    /// End runs, with everything they started
     #[command(after_help = help::CANCEL)]
-    Cancel(Named),
+    Cancel(Several),
     /// Print a run's answer, and nothing else, to standard output
     #[command(after_help = help::RESULT)]
     Result(Answer),
@@ -85,7 +85,7 @@ pub(crate) struct Run {
     /// What it shall do, in quotes; `-` reads it from standard input
     pub(crate) task: String,
     /// Return as soon as the run is accepted
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) detach: bool,
     /// Exact model, as PROVIDER/ID; see `models`
     #[arg(long, value_name = "P/ID")]
@@ -97,7 +97,7 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) runtime: Option<String>,
     /// A few words for lists
-    #[arg(long)]
+    #[arg(long, value_parser = title)]
     pub(crate) title: Option<String>,
     /// Where it works, if not here
     #[arg(long, value_name = "DIR")]
@@ -124,6 +124,12 @@ pub(crate) struct List {
     /// One table of the runs in this state, or these: a,b
     #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state)]
     pub(crate) state: Vec<State>,
+    /// One table of the runs of this agent
+    #[arg(long)]
+    pub(crate) agent: Option<String>,
+    /// With a column that tells where each works
+    #[arg(long)]
+    pub(crate) long: bool,
 }
 
 #[derive(Debug, Args)]
@@ -134,11 +140,18 @@ pub(crate) struct Named {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Several {
+    /// The runs' ids, or unique endings of them
+    #[arg(value_name = "RUN", required = true, value_parser = run_name)]
+    pub(crate) runs: Vec<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Wait {
-    /// The run's id, or a unique ending of it
-    #[arg(value_parser = run_name)]
-    pub(crate) run: String,
-    /// Stop waiting after this time; the run goes on
+    /// The runs' ids, or unique endings of them
+    #[arg(value_name = "RUN", required = true, value_parser = run_name)]
+    pub(crate) runs: Vec<String>,
+    /// Stop waiting after this time, in all; the runs go on
     #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     pub(crate) timeout: Option<u64>,
 }
@@ -154,7 +167,7 @@ pub(crate) struct Steer {
     #[arg(long)]
     pub(crate) after: bool,
     /// Which child of the run, from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = child_number)]
     pub(crate) child: Option<u32>,
 }
 
@@ -169,10 +182,10 @@ pub(crate) struct Resume {
     #[arg(long)]
     pub(crate) take_over: bool,
     /// Return as soon as it is accepted
-    #[arg(long)]
+    #[arg(short, long)]
     pub(crate) detach: bool,
     /// Which child of the run, from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = child_number)]
     pub(crate) child: Option<u32>,
 }
 
@@ -182,7 +195,7 @@ pub(crate) struct Answer {
     #[arg(value_parser = run_name)]
     pub(crate) run: String,
     /// Which child of the run, from 0
-    #[arg(long, value_name = "I")]
+    #[arg(long, value_name = "I", value_parser = child_number)]
     pub(crate) child: Option<u32>,
     /// Print only the path of the file that holds the answer
     #[arg(long)]
@@ -201,6 +214,13 @@ pub(crate) struct Inbox {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum InboxAction {
+    /// Show them; the same as `inbox` alone
+    #[command(after_help = help::INBOX)]
+    List {
+        /// Show those already seen, too
+        #[arg(long)]
+        all: bool,
+    },
     /// Mark notices as seen
     #[command(after_help = help::ACK)]
     Ack(Ack),
@@ -250,11 +270,33 @@ pub(crate) enum Daemon {
     Status,
 }
 
+impl Command {
+    /// The one run that it names. Those that take several tell of each by themselves.
+    pub(crate) fn run(&self) -> Option<&str> {
+        match self {
+            Self::Show(named) | Self::Pause(named) | Self::Lease { action: Lease::Release(named) } => Some(&named.run),
+            Self::Steer(args) => Some(&args.run),
+            Self::Resume(args) => Some(&args.run),
+            Self::Result(args) => Some(&args.run),
+            _ => None,
+        }
+    }
+}
+
 fn state(word: &str) -> Result<State, String> {
     words::state_of(word).ok_or_else(|| {
         let words: Vec<&str> = words::STATES.iter().map(|(_, word)| *word).collect();
         format!("it is none of {}", words.join(", "))
     })
+}
+
+/// A blank one would be taken for none where it is shown.
+fn title(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("say a few words, or leave it out".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+fn child_number(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "a child's number, from 0; `subagentd-cli show` tells those there are".to_owned())
 }
 
 fn notice_number(text: &str) -> Result<u64, String> {
@@ -276,101 +318,5 @@ fn run_name(text: &str) -> Result<String, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    use super::*;
-
-    fn parse(line: &[&str]) -> Result<Cli, clap::Error> {
-        Cli::try_parse_from(["subagentd-cli"].iter().chain(line))
-    }
-
-    #[test]
-    fn the_definition_is_sound_and_ends_with_the_exit_codes() {
-        let mut command = Cli::command();
-        command.clone().debug_assert();
-        let help = command.render_help().to_string();
-        assert!(help.contains("subagentd-cli run explore \"where are"), "{help}");
-        assert!(help.trim_end().ends_with("130  stopped waiting by Ctrl-C; the run goes on"), "{help}");
-    }
-
-    #[test]
-    fn every_help_fits_80_columns() {
-        let mut waiting = vec![Cli::command()];
-        while let Some(mut command) = waiting.pop() {
-            for line in command.render_help().to_string().lines() {
-                assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
-            }
-            waiting.extend(command.get_subcommands().cloned());
-        }
-    }
-
-    #[test]
-    fn every_state_is_in_the_help_of_list() {
-        for (_, word) in words::STATES {
-            assert!(help::LIST.contains(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn wrong_lines_are_refused() {
-        let table: &[&[&str]] = &[
-            &[],
-            &["run", "explore"],
-            &["run", "explore", "x", "--timeout", "90"],
-            &["run", "explore", "x", "--thinking", "hard"],
-            &["run", "explore", "x", "--detatch"],
-            &["show", "12345"],
-            &["show", "my-run"],
-            &["list", "--limit", "0"],
-            &["list", "--state", "done"],
-            &["steer"],
-            &["steer", "use the new API"],
-            &["steer", "1a2b3c4d", "two", "texts"],
-            &["pause", "1a2b3c4d", "now"],
-            &["resume", "1a2b3c4d", "--child", "first"],
-            &["inbox", "ack"],
-            &["inbox", "ack", "1", "--all"],
-            &["inbox", "ack", "1a2b3c4d"],
-            &["daemon"],
-            &["lease"],
-            &["lease", "release"],
-        ];
-        for line in table {
-            assert!(parse(line).is_err(), "{line:?} was taken");
-        }
-    }
-
-    #[test]
-    fn right_lines_are_taken() {
-        let table: &[&[&str]] = &[
-            &["run", "explore", "-"],
-            &["run", "--detach", "explore", "find it", "--timeout", "1h30m", "--json"],
-            &["run", "explore", "--", "-x is a flag, what does it do?"],
-            &["--json", "list", "--all", "--state", "queued,running"],
-            &["show", "1A2B3C"],
-            &["wait", "01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d", "--timeout", "0"],
-            &["steer", "1a2b3c4d"],
-            &["steer", "1a2b3c4d", "-"],
-            &["steer", "1a2b3c4d", "use the new API", "--after", "--child", "1"],
-            &["steer", "1a2b3c4d", "--", "-x is a flag"],
-            &["pause", "1a2b3c4d"],
-            &["resume", "1a2b3c4d"],
-            &["resume", "1a2b3c4d", "now the tests", "--take-over", "--detach", "--child", "0"],
-            &["result", "1a2b3c4d", "--child", "1", "--path"],
-            &["inbox"],
-            &["inbox", "--all"],
-            &["inbox", "ack", "3", "4"],
-            &["inbox", "ack", "--all", "--owner", "cli:other"],
-            &["daemon", "status"],
-            &["models", "--runtime", "pi", "--refresh", "--json"],
-            &["lease", "list"],
-            &["lease", "release", "1a2b3c4d"],
-        ];
-        for line in table {
-            if let Err(error) = parse(line) {
-                panic!("{line:?}: {error}");
-            }
-        }
-    }
-}
+#[path = "args_tests.rs"]
+mod tests;

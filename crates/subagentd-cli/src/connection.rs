@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use subagentd_ipc::client::{CallError, Client, Items};
+use subagentd_ipc::daemon_file::DaemonFile;
 use subagentd_ipc::place::{Environment, Place};
 use subagentd_ipc::start::{FindError, StartError, connect_or_start, find};
 use subagentd_proto::inbox::AckParams;
@@ -18,9 +19,7 @@ use crate::{environment, program};
 
 /// A daemon that was started has to answer within this time; after it the command gives up.
 const START_WITHIN: Duration = Duration::from_secs(10);
-/// A daemon that went away under a wait is looked for so long. It is not started: it may have been stopped on purpose.
-const LOOK_FOR: Duration = Duration::from_secs(10);
-/// Between two looks.
+/// Between two looks for a daemon that went away.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// The mark that everything inside a run has in its environment.
 const INSIDE_RUN: &str = "SUBAGENTD_ATTEMPT";
@@ -79,6 +78,17 @@ impl Caller {
     }
 }
 
+/// How a daemon went away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gone {
+    /// It took leave: somebody stopped it.
+    Stopped,
+    /// It left its `daemon.json` behind.
+    Crashed,
+    /// It is still there, or the next one is.
+    Unknown,
+}
+
 /// A daemon that was greeted.
 #[derive(Debug)]
 pub(crate) struct Daemon<'a> {
@@ -135,24 +145,38 @@ impl<'a> Daemon<'a> {
         Ok(Self { client, caller, owner, inside_run: hello.inside_run.is_some() })
     }
 
-    /// Looks for the daemon again after the connection broke, without starting one.
-    pub(crate) async fn reach_again(&mut self) -> Result<(), Failure> {
-        let end = Instant::now() + LOOK_FOR;
+    /// How the daemon went that was here.
+    pub(crate) fn gone(&self) -> Gone {
+        match DaemonFile::read(&self.caller.place.state) {
+            None => Gone::Stopped,
+            Some(file) if file.is_alive() => Gone::Unknown,
+            Some(_) => Gone::Crashed,
+        }
+    }
+
+    /// Looks for the daemon again after it went away, until `end`. One that crashed is replaced; one that was stopped was
+    /// stopped on purpose, so none is started then.
+    pub(crate) async fn reach_again(&mut self, end: Instant) -> Result<(), Failure> {
         loop {
-            if let Some(client) = self.caller.running().await? {
+            // First, since one that says that it is stopping may still be there.
+            tokio::time::sleep(LOOK_EVERY).await;
+            let client = match self.gone() {
+                Gone::Crashed => Some(self.caller.started().await?),
+                Gone::Stopped | Gone::Unknown => self.caller.running().await?,
+            };
+            if let Some(client) = client {
                 match Self::greet(client, self.caller).await {
                     Ok(daemon) => {
                         *self = daemon;
                         return Ok(());
                     }
-                    Err(Failure::Problem(problem)) if problem.is_lost() => {}
+                    Err(Failure::Problem(problem)) if problem.is_away() => {}
                     Err(failure) => return Err(failure),
                 }
             }
             if Instant::now() >= end {
                 return Err(Problem::new(Exit::Unreachable, "unreachable", "The daemon does not run any more.").into());
             }
-            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 

@@ -64,7 +64,7 @@ impl Exit {
             Self::Failed => "the run failed or was rejected; any other error",
             Self::Usage => "the command line is wrong",
             Self::Refused => "refused: nothing was started or changed",
-            Self::NotFound => "no such run, child or result, or the ending is not unique",
+            Self::NotFound => "no such run, child, result or notice, or the ending is not unique",
             Self::TimedOut => "the run reached a time limit",
             Self::BudgetExhausted => "the run reached its turn or tool-call limit",
             Self::Interrupted => "the run was interrupted: its machine or watcher went away",

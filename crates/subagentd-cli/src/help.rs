@@ -32,20 +32,24 @@ Examples:
 
 While it waits, a terminal shows how far the run is; a pipe gets a line for each
 change. Ctrl-C ends the waiting, never the run. What the exit code tells is in
-`subagentd-cli --help`.
+`subagentd-cli --help`. A terminal gets an answer of up to 20 lines and 2 KiB
+itself; a longer one, and a pipe, the file that holds it.
 --json: the reply of run/wait (WaitResponse); with --detach that of run/launch
 (LaunchResponse).";
 
 pub(crate) const LIST: &str = "\
 Without an option: what of yours ended badly and was not seen yet, what is
 paused, what works, what waits and for what, and the newest of what is done.
-Other owners' runs are there too, but what needs them is theirs to see.
+Other owners' runs are there too, but what needs them is theirs to see. SINCE
+tells when the state began that is shown. With --long, or in a wide terminal
+when they differ, a column tells where each works.
 States: queued, starting, running, paused, succeeded, failed, cancelled,
 timed_out, budget_exhausted, interrupted, rejected.
 
 Examples:
   subagentd-cli list
   subagentd-cli list --state queued,running
+  subagentd-cli list --agent worker --limit 5
   subagentd-cli list --all | less
 
 --json: the reply of run/list (ListResponse): the newest 20, or as the options
@@ -56,18 +60,23 @@ Examples:
   subagentd-cli show 1a2b3c4d
   subagentd-cli show 1a2b3c4d --json | jq .children[0].decisions.model
 
-It marks the notice of your own run's end as seen.
+Of a run at work it tells what it does now; of one that has started, where its
+logs are. It marks the notice of your own run's end as seen.
 --json: the reply of run/get (RunView).";
 
 pub(crate) const WAIT: &str = "\
 Examples:
   subagentd-cli wait 1a2b3c4d
   subagentd-cli wait 1a2b3c4d --timeout 5m || echo \"not yet, or not well\"
+  subagentd-cli wait 1a2b3c4d 9f8e7d6c && echo \"both ended well\"
 
 A terminal shows how far the run is; a pipe gets a line for each change. Ctrl-C
-ends the waiting, never the run. What the exit code tells is in
-`subagentd-cli --help`; 11 means that the time is up or that it is paused.
---json: the reply of run/wait (WaitResponse).";
+ends the waiting, never the run. Several are waited for in the order given.
+What the exit code tells is in `subagentd-cli --help`; 11 means that the time is
+up or that it is paused. Of several runs it is the first that is not 0.
+A daemon that crashes meanwhile is started again. One that somebody stops is
+waited for, 60 s on a terminal and 10 s elsewhere: then the exit code is 9.
+--json: the reply of run/wait (WaitResponse); of several one on each line.";
 
 pub(crate) const STEER: &str = "\
 Examples:
@@ -110,16 +119,20 @@ tells how it ended.
 pub(crate) const CANCEL: &str = "\
 Examples:
   subagentd-cli cancel 1a2b3c4d
+  subagentd-cli cancel 1a2b3c4d 9f8e7d6c
   subagentd-cli cancel 1a2b3c4d && subagentd-cli wait 1a2b3c4d
 
 It returns when the wish is stored; `wait` tells when the last process is gone.
---json: the reply of run/cancel (CancelResponse).";
+Of several runs the exit code is the first that is not 0.
+--json: the reply of run/cancel (CancelResponse); of several one on each line.";
 
 pub(crate) const RESULT: &str = "\
 Examples:
   subagentd-cli result 1a2b3c4d | less
   cp \"$(subagentd-cli result 1a2b3c4d --path)\" answer.md
 
+The exit code is 1 when the run did not succeed: what there is of an answer is
+printed all the same, and standard error tells how far it can be trusted.
 It marks the notice of your own run's end as seen.
 --json: the reply of run/result (ResultResponse), with the first 256 KiB of the
 text; with --path without text.";
@@ -127,6 +140,7 @@ text; with --path without text.";
 pub(crate) const INBOX: &str = "\
 Examples:
   subagentd-cli inbox
+  subagentd-cli inbox list --all
   subagentd-cli inbox ack 3 4
   subagentd-cli inbox ack --all
 
@@ -138,6 +152,7 @@ Examples:
   subagentd-cli inbox ack 3 4
   subagentd-cli inbox ack --all
 
+A number that is none of yours is told with exit code 4; the others are marked.
 --json: the reply of inbox/ack (AckResponse).";
 
 pub(crate) const AGENTS: &str = "\
@@ -167,7 +182,8 @@ pub(crate) const LEASE_LIST: &str = "--json: the reply of lease/list (ListRespon
 
 pub(crate) const LEASE_RELEASE: &str = "\
 For a run that has ended and left processes that could not be ended. See first
-that they are gone: the next writer starts at once. A run at work keeps its own.
+that they are gone: the next writer starts at once. A run at work keeps its own:
+the exit code is then 3. It is 0 for a run that holds none.
 --json: the reply of lease/release (ReleaseResponse).";
 
 pub(crate) const DAEMON: &str = "\

@@ -6,7 +6,7 @@ use crate::render::fit;
 pub(crate) const MARK: &str = "Next:";
 
 /// Commands with what they do, aligned. Written by hand into code, so their number is small.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hints(Vec<(String, &'static str)>);
 
 impl Hints {
@@ -21,6 +21,12 @@ impl Hints {
     pub(crate) fn text(&self, columns: usize) -> String {
         let full = self.lines(true);
         if full.iter().all(|line| fit::width(line) <= columns) { full.join("\n") } else { self.lines(false).join("\n") }
+    }
+
+    /// The same as a sentence, for a document.
+    pub(crate) fn sentence(&self) -> String {
+        let steps = self.0.iter().map(|(command, what)| format!("`{command}`: {what}"));
+        steps.collect::<Vec<_>>().join("; ")
     }
 
     fn lines(&self, explained: bool) -> Vec<String> {
@@ -45,5 +51,6 @@ mod tests {
             "Next: subagentd-cli wait 1a2b3c4d   wait for it\n      subagentd-cli list            all runs"
         );
         assert_eq!(hints.text(40), "Next: subagentd-cli wait 1a2b3c4d\n      subagentd-cli list");
+        assert_eq!(hints.sentence(), "`subagentd-cli wait 1a2b3c4d`: wait for it; `subagentd-cli list`: all runs");
     }
 }

@@ -7,11 +7,13 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
-use crate::output;
 use crate::render::words;
 
 /// How long Ctrl-C waits for the reply to what is already on its way, so that it can be told what became of it.
 const REPLY_WITHIN: Duration = Duration::from_secs(2);
+
+/// The word for it in a document. Not `interrupted`, which is an end of a run.
+pub(crate) const WAIT_INTERRUPTED: &str = "waitInterrupted";
 
 /// Ctrl-C, from here on.
 #[derive(Debug)]
@@ -76,8 +78,5 @@ pub(crate) fn hints(name: &str) -> Hints {
 /// What is told when the user stops waiting for a run.
 pub(crate) fn goes_on(run: &str) -> Failure {
     let name = words::ending(run);
-    Problem::new(Exit::ByUser, "interrupted", format!("Run {name} goes on."))
-        .hint(hints(name).text(output::live_width().into()))
-        .run(run)
-        .into()
+    Problem::new(Exit::ByUser, WAIT_INTERRUPTED, format!("Run {name} goes on.")).next(hints(name)).run(run).into()
 }

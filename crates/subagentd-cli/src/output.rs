@@ -59,6 +59,11 @@ impl Screen {
         stdout(text.as_bytes())
     }
 
+    /// Sentences for people, broken at spaces where a terminal would break inside a word.
+    pub(crate) fn sentences(&self, text: &str) -> String {
+        if self.terminal { format!("{}\n", filled(text, self.width)) } else { text.to_owned() }
+    }
+
     /// The document with `--json`, else the text, which is made only then.
     pub(crate) fn result<T: Serialize>(&self, document: &T, text: impl FnOnce() -> String) -> Result<(), Failure> {
         if self.json { self.document(document) } else { self.text(&text()) }
@@ -86,7 +91,9 @@ impl Screen {
 
     /// The last word of a command that failed.
     pub(crate) fn problem(&self, problem: &Problem) {
-        stderr(&fitted(problem.text().trim_end()));
+        // A document has the rest.
+        let told = if self.json { problem.told() } else { problem.text(live_width().into()) };
+        stderr(&fitted(told.trim_end()));
         if self.json {
             // There is no other way left to tell that this failed too.
             drop(self.document(&problem.document()));
@@ -104,10 +111,13 @@ pub(crate) fn live_width() -> u16 {
     columns(io::stderr()).unwrap_or(PLAIN_WIDTH)
 }
 
-/// Broken at spaces where a terminal would break inside a word. Lines that begin with a space are aligned already, and
-/// a command to copy has to stay in one piece.
+/// Broken at spaces where a terminal would break inside a word.
 fn fitted(text: &str) -> String {
-    let Some(columns) = columns(io::stderr()) else { return text.to_owned() };
+    columns(io::stderr()).map_or_else(|| text.to_owned(), |columns| filled(text, columns))
+}
+
+/// Lines that begin with a space are aligned already, and a command to copy has to stay in one piece.
+fn filled(text: &str, columns: u16) -> String {
     let whole = |line: &str| line.starts_with(' ') || line.starts_with(hints::MARK);
     let lines =
         text.lines().flat_map(|line| if whole(line) { vec![line.to_owned()] } else { fit::wrap(line, columns.into()) });

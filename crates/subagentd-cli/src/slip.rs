@@ -9,8 +9,7 @@ use crate::failure::Problem;
 use crate::output::Screen;
 
 /// Words that people try, and what does it here.
-const OTHER_WORDS: [(&str, &str); 20] = [
-    ("ls", "list"),
+const OTHER_WORDS: [(&str, &str); 19] = [
     ("ps", "list"),
     ("status", "daemon status"),
     ("kill", "cancel"),
@@ -37,11 +36,12 @@ const WITH_TEXT: [&str; 3] = ["run", "steer", "resume"];
 
 /// Prints help, version, or what is wrong with the command line.
 pub(crate) fn tell(error: &clap::Error) -> Exit {
-    // A closed pipe is the only thing that can go wrong here, and then nobody reads.
-    drop(error.print());
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        // A closed pipe is the only thing that can go wrong here, and then nobody reads.
+        drop(error.print());
         return Exit::Succeeded;
     }
+    Screen::new(false).note(error.to_string().trim_end());
     let args: Vec<OsString> = std::env::args_os().skip(1).collect();
     let json = args.iter().any(|arg| arg == "--json");
     let meant = meant(error, &args);

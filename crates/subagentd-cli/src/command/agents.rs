@@ -12,7 +12,7 @@ use crate::render::agents as render;
 
 pub(crate) async fn agents(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     let daemon = Daemon::reach(caller).await?;
-    let catalog = daemon.call::<AgentCatalog>(CatalogParams {}).await?;
+    let catalog = daemon.call::<AgentCatalog>(CatalogParams::default()).await?;
     screen.result(&catalog, || render::agents(&catalog, screen))?;
     screen.hints(&Hints::default().and("run AGENT \"TASK\"", "put one to work"));
     Ok(Exit::Succeeded)

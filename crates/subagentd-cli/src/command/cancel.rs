@@ -1,9 +1,10 @@
-//! `cancel`: ends a run.
+//! `cancel`: ends runs.
 
 use subagentd_proto::method::RunCancel;
 use subagentd_proto::run::{CancelParams, CancelResponse};
 
-use crate::args::Named;
+use super::several;
+use crate::args::Several;
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -11,14 +12,24 @@ use crate::hints::Hints;
 use crate::output::Screen;
 use crate::render::words;
 
-pub(crate) async fn cancel(args: Named, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
-    let daemon = Daemon::reach_run(caller, &args.run).await?;
-    let reply = daemon.call::<RunCancel>(CancelParams { run: args.run }).await?;
-    screen.result(&reply, || told(&reply))?;
-    if reply.outcome == "cancelling" {
-        screen.hints(&Hints::default().and(format_args!("wait {}", words::ending(&reply.run)), "until it has ended"));
+pub(crate) async fn cancel(args: Several, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
+    let Some(first) = args.runs.first() else { return Ok(Exit::Succeeded) };
+    let daemon = Daemon::reach_run(caller, first).await?;
+    let mut ending = Vec::new();
+    let exit = several::each(&args.runs, caller, screen, async |run| {
+        let reply = daemon.call::<RunCancel>(CancelParams { run: run.to_owned() }).await?;
+        screen.result(&reply, || screen.sentences(&told(&reply)))?;
+        if reply.outcome == "cancelling" {
+            ending.push(words::ending(&reply.run).to_owned());
+        }
+        Ok(Exit::Succeeded)
+    })
+    .await?;
+    if !ending.is_empty() {
+        let have = if ending.len() == 1 { "until it has ended" } else { "until they have ended" };
+        screen.hints(&Hints::default().and(format_args!("wait {}", ending.join(" ")), have));
     }
-    Ok(Exit::Succeeded)
+    Ok(exit)
 }
 
 fn told(reply: &CancelResponse) -> String {

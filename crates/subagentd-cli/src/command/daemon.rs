@@ -76,7 +76,7 @@ async fn stop(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
         Some(pid) => until_gone(pid).await,
         None => true,
     };
-    screen.result(&stopped, || render::stopped(&stopped))?;
+    screen.result(&stopped, || screen.sentences(&render::stopped(&stopped)))?;
     if !is_gone {
         screen.warn("its process is still there; `subagentd-cli daemon status` tells more");
     }

@@ -1,6 +1,6 @@
 //! `inbox`: what ended and was not seen yet.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use subagentd_proto::inbox::{AckParams, AckResponse, ListParams, ListResponse, Notice};
 use subagentd_proto::limits::{ACK_NUMBERS, PAGE_ROWS};
@@ -10,16 +10,18 @@ use subagentd_proto::run;
 use crate::args::{Ack, Inbox, InboxAction};
 use crate::connection::{Caller, Daemon};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
 use crate::output::Screen;
 use crate::render::inbox as render;
 use crate::render::time::Clock;
+use crate::render::words;
 
 pub(crate) async fn inbox(args: Inbox, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     let daemon = Daemon::reach_stored(caller).await?;
     match args.action {
         None => show(daemon.as_ref(), args.all, screen).await,
+        Some(InboxAction::List { all }) => show(daemon.as_ref(), all, screen).await,
         Some(InboxAction::Ack(ack)) => acknowledge(daemon.as_ref(), ack, screen).await,
     }
 }
@@ -73,6 +75,7 @@ async fn entitle(daemon: &Daemon<'_>, notices: &mut [Notice]) {
 
 async fn acknowledge(daemon: Option<&Daemon<'_>>, ack: Ack, screen: &Screen) -> Result<Exit, Failure> {
     let mut acknowledged = 0;
+    let mut unknown = Vec::new();
     if let Some(daemon) = daemon {
         if ack.all {
             acknowledged = acknowledge_all(daemon).await?;
@@ -80,14 +83,48 @@ async fn acknowledge(daemon: Option<&Daemon<'_>>, ack: Ack, screen: &Screen) -> 
             for seqs in ack.seqs.chunks(ACK_NUMBERS) {
                 acknowledged += send(daemon, seqs.to_vec()).await?;
             }
+            unknown = strangers(daemon, &ack.seqs, acknowledged).await?;
         }
+    } else {
+        unknown = ack.seqs;
+    }
+    if !unknown.is_empty() {
+        return Err(no_such(&unknown, acknowledged).into());
     }
     screen.result(&AckResponse { acknowledged }, || match acknowledged {
-        0 => "Nothing to mark: no such notice of yours was unseen.\n".to_owned(),
+        0 => "Nothing to mark: all of it was seen before.\n".to_owned(),
         1 => "Marked 1 notice as seen.\n".to_owned(),
         many => format!("Marked {many} notices as seen.\n"),
     })?;
     Ok(Exit::Succeeded)
+}
+
+/// Those of the numbers that are no notice of this owner. Where all were newly marked, none is looked for.
+async fn strangers(daemon: &Daemon<'_>, seqs: &[u64], acknowledged: u64) -> Result<Vec<u64>, Failure> {
+    let asked: BTreeSet<u64> = seqs.iter().copied().collect();
+    let mut strangers = Vec::new();
+    if asked.len() as u64 == acknowledged {
+        return Ok(strangers);
+    }
+    for seq in asked {
+        let params = ListParams { after: Some(seq.saturating_sub(1)), limit: Some(1), acknowledged: true };
+        let found = daemon.call::<InboxList>(params).await?.notices;
+        if found.first().is_none_or(|notice| notice.seq != seq) {
+            strangers.push(seq);
+        }
+    }
+    Ok(strangers)
+}
+
+fn no_such(seqs: &[u64], acknowledged: u64) -> Problem {
+    let numbers: Vec<String> = seqs.iter().map(u64::to_string).collect();
+    let marked = match acknowledged {
+        0 => String::new(),
+        _ => format!(" {} marked as seen.", words::count(acknowledged, "other one was", "others were")),
+    };
+    let message = format!("There is no notice {} of yours.{marked}", numbers.join(", "));
+    Problem::new(Exit::NotFound, "notFound", message)
+        .next(Hints::default().and("inbox --all", "those there are, column NO"))
 }
 
 /// Page after page, each only once: notices that come meanwhile are later ones and stop nothing.

@@ -25,21 +25,32 @@ async fn list(caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
         None => ListResponse { leases: Vec::new() },
     };
     screen.result(&response, || render::leases(&response, screen, &Clock::local()))?;
-    if let Some(stuck) = render::stuck(&response) {
-        let name = words::ending(&stuck.run);
-        screen.note(&format!("Run {name} has ended, but processes of it are left and may still write there."));
-        screen.hints(
-            &Hints::default()
-                .and(format_args!("show {name}"), "what is known of it")
-                .and(format_args!("lease release {name}"), "once they are gone: let the next writer in"),
-        );
-    }
+    let Some(stuck) = render::stuck(&response) else {
+        screen.hints(&next(&response));
+        return Ok(Exit::Succeeded);
+    };
+    let name = words::ending(&stuck.run);
+    screen.note(&format!("Run {name} has ended, but processes of it are left and may still write there."));
+    screen.hints(
+        &Hints::default()
+            .and(format_args!("show {name}"), "what is known of it")
+            .and(format_args!("lease release {name}"), "once they are gone: let the next writer in"),
+    );
     Ok(Exit::Succeeded)
+}
+
+/// The holder that writers wait for longest.
+fn next(response: &ListResponse) -> Hints {
+    let Some(lease) = response.leases.first() else { return Hints::default() };
+    let name = words::ending(&lease.run);
+    Hints::default()
+        .and(format_args!("wait {name}"), "until it gives its workspace up")
+        .and(format_args!("show {name}"), "what it does")
 }
 
 async fn release(args: args::Named, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     let daemon = Daemon::reach_run(caller, &args.run).await?;
     let response = daemon.call::<LeaseRelease>(ReleaseParams { run: args.run.clone() }).await?;
-    screen.result(&response, || render::released(&response, &args.run))?;
+    screen.result(&response, || screen.sentences(&render::released(&response, &args.run)))?;
     Ok(Exit::Succeeded)
 }

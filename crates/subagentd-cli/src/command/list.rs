@@ -22,6 +22,9 @@ const MOST_ROWS: u32 = 10_000;
 const ROWS: u32 = 20;
 /// Rows that are read of each group, to count; what is beyond is told as `over N more`.
 const COUNTED_ROWS: u32 = 100;
+/// The same of those that wait, which are read newest first and shown in the order of their turn. In a longer queue that
+/// is the order of the newest so many.
+const QUEUED_ROWS: u32 = PAGE_ROWS;
 
 /// States of runs that wait for nothing but somebody who looks.
 const BAD: [State; 5] = [State::Failed, State::Rejected, State::TimedOut, State::BudgetExhausted, State::Interrupted];
@@ -48,7 +51,7 @@ static AT_WORK: Kind = Kind {
     next: ("wait", "look on until it ends"),
 };
 static WAITING: Kind =
-    Kind { title: "Queued", rows: 10, others: "list --state queued", next: ("cancel", "take it out of the queue") };
+    Kind { title: "Queued", rows: 10, others: "list --state queued", next: ("show", "on whom it waits") };
 /// Few rows: the newest are what one looks for.
 static ENDED: Kind = Kind { title: "Done", rows: 5, others: "list --all", next: ("result", "read its answer") };
 
@@ -59,8 +62,8 @@ pub(crate) async fn list(args: &List, caller: &Caller, screen: &Screen) -> Resul
         screen.hints(&first_steps());
         return Ok(Exit::Succeeded);
     };
-    let chosen = args.all || args.limit.is_some() || !args.state.is_empty();
-    if chosen || screen.json { table(&daemon, args, screen).await } else { overview(&daemon, screen).await }
+    let chosen = args.all || args.limit.is_some() || !args.state.is_empty() || args.agent.is_some();
+    if chosen || screen.json { table(&daemon, args, screen).await } else { overview(&daemon, args.long, screen).await }
 }
 
 /// Runs, newest first, as many as were asked for.
@@ -71,7 +74,7 @@ async fn table(daemon: &Daemon<'_>, args: &List, screen: &Screen) -> Result<Exit
         if response.runs.is_empty() {
             "No such runs.\n".to_owned()
         } else {
-            render::list(&response, screen, &Clock::local())
+            render::list(&response, args.long, screen, &Clock::local())
         }
     })?;
     if response.next_cursor.is_some() && args.all {
@@ -82,33 +85,43 @@ async fn table(daemon: &Daemon<'_>, args: &List, screen: &Screen) -> Result<Exit
     Ok(Exit::Succeeded)
 }
 
-/// Page after page until there are `rows`, or no more.
+/// Page after page until there are `rows`, or no more. Of one agent's runs, those among the newest [`MOST_ROWS`].
 async fn read(daemon: &Daemon<'_>, args: &List, rows: u32) -> Result<ListResponse, Failure> {
     let mut runs = Vec::new();
     let mut cursor = None;
-    let mut left = rows;
+    let agent = args.agent.as_deref().map(|agent| agent.trim().to_lowercase());
+    let mut seen = 0;
     loop {
-        let params = ListParams { cursor, limit: Some(left.min(PAGE_ROWS)), states: args.state.clone(), owner: None };
+        // No more than are wanted, so that the cursor goes on where they end.
+        let left = rows.saturating_sub(count(&runs));
+        let limit = Some(left.min(PAGE_ROWS));
+        let params = ListParams { cursor, limit, states: args.state.clone(), owner: None };
         let page = daemon.call::<RunList>(params).await?;
-        let count = u32::try_from(page.runs.len()).unwrap_or(u32::MAX);
-        runs.extend(page.runs);
+        let came = count(&page.runs);
+        seen += came;
+        runs.extend(page.runs.into_iter().filter(|run| agent.as_ref().is_none_or(|agent| *agent == run.agent)));
         cursor = page.next_cursor;
-        left = left.saturating_sub(count);
         // An empty page that names a next one would be asked for for ever.
-        if cursor.is_none() || left == 0 || count == 0 {
+        if cursor.is_none() || came == 0 || count(&runs) >= rows || seen >= MOST_ROWS {
             return Ok(ListResponse { runs, next_cursor: cursor });
         }
     }
 }
 
+fn count(runs: &[RunSummary]) -> u32 {
+    u32::try_from(runs.len()).unwrap_or(u32::MAX)
+}
+
 /// Everybody's work, and first what is left to this caller: others see theirs where they launched it.
-async fn overview(daemon: &Daemon<'_>, screen: &Screen) -> Result<Exit, Failure> {
+async fn overview(daemon: &Daemon<'_>, long: bool, screen: &Screen) -> Result<Exit, Failure> {
     let page = |states: &[State], owner: Option<&str>| {
         let (states, owner) = (states.to_vec(), owner.map(str::to_owned));
-        daemon.call::<RunList>(ListParams { cursor: None, limit: Some(COUNTED_ROWS), states, owner })
+        let limit = if states == [State::Queued] { QUEUED_ROWS } else { COUNTED_ROWS };
+        daemon.call::<RunList>(ListParams { cursor: None, limit: Some(limit), states, owner })
     };
     // In the order of a run's life, one after the other: what goes on meanwhile is then found at least once.
-    let queued = page(&[State::Queued], None).await?;
+    let mut queued = page(&[State::Queued], None).await?;
+    queued.runs.sort_by_key(|run| run.waits.as_ref().map_or(u32::MAX, |waits| waits.place));
     let working = page(&WORKING, None).await?;
     let paused = page(&[State::Paused], None).await?;
     let (bad, done) = tokio::try_join!(page(&BAD, Some(daemon.owner())), page(&DONE, None))?;
@@ -128,7 +141,7 @@ async fn overview(daemon: &Daemon<'_>, screen: &Screen) -> Result<Exit, Failure>
         screen.hints(&first_steps());
         return Ok(Exit::Succeeded);
     }
-    screen.text(&render::groups(&groups, screen, &Clock::local()))?;
+    screen.text(&render::groups(&groups, long, screen, &Clock::local()))?;
     screen.hints(&next_steps(&groups, daemon.owner()));
     Ok(Exit::Succeeded)
 }

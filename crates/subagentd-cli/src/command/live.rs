@@ -2,6 +2,7 @@
 //! of state elsewhere, nothing with `--json`.
 
 use std::io::{self, Write as _};
+use std::pin::Pin;
 use std::time::Duration;
 
 use subagentd_ipc::client::Items;
@@ -10,13 +11,14 @@ use subagentd_proto::run::{GetParams, ProgressParams, RunProgress, RunView, Stat
 
 use crate::connection::Daemon;
 use crate::output::{self, Screen};
-use crate::render::progress as render;
+use crate::render::fit;
+use crate::render::progress::{self as render, Known};
 use crate::render::time::Clock;
 
+/// Between two looks at what was asked of the run meanwhile, which its progress does not tell.
+const LOOK: Duration = Duration::from_secs(2);
 /// Between two redrawings, for the time that has passed.
 const REDRAW: Duration = Duration::from_secs(1);
-/// Back to the first column, and everything right of it erased.
-const ERASE: &str = "\r\u{1b}[2K";
 
 /// The view. Dropping it leaves no half line behind.
 pub(crate) struct Live {
@@ -26,7 +28,9 @@ pub(crate) struct Live {
     /// When the state began that is shown.
     since_ms: u64,
     newest: Option<RunProgress>,
-    drawn: bool,
+    known: Known,
+    /// Columns of the line that stands there.
+    drawn: usize,
 }
 
 impl Live {
@@ -36,7 +40,8 @@ impl Live {
             quiet: screen.json,
             since_ms: Clock::local().now_ms,
             newest: None,
-            drawn: false,
+            known: Known::default(),
+            drawn: 0,
         }
     }
 
@@ -52,6 +57,8 @@ impl Live {
             items = self.open(daemon, run) => items,
         };
         let mut redraw = tokio::time::interval(REDRAW);
+        let mut look = tokio::time::interval(LOOK);
+        let mut view = None;
         loop {
             tokio::select! {
                 biased;
@@ -63,6 +70,11 @@ impl Live {
                     Some(progress) => self.take(progress),
                     None => items = None,
                 },
+                seen = arrived(&mut view) => {
+                    view = None;
+                    self.known = seen.as_ref().map(Known::of).unwrap_or_default();
+                }
+                _ = look.tick(), if self.over && view.is_none() => view = Some(Box::pin(get(daemon, run))),
                 _ = redraw.tick(), if self.over => self.draw(),
             }
         }
@@ -70,9 +82,10 @@ impl Live {
 
     /// An older daemon, or one that is going away, shows nothing; the work tells.
     async fn open(&mut self, daemon: &Daemon<'_>, run: &str) -> Option<Items<RunProgress>> {
-        if self.over && self.newest.is_none() {
-            let known = daemon.call::<RunGet>(GetParams { run: run.to_owned() }).await.ok();
+        if self.newest.is_none() {
+            let known = get(daemon, run).await;
             self.since_ms = known.as_ref().and_then(since).unwrap_or(self.since_ms);
+            self.known = known.as_ref().map(Known::of).unwrap_or_default();
         }
         let params = ProgressParams { run: run.to_owned() };
         daemon.subscribe::<method::RunProgress>(params).await.ok()
@@ -87,24 +100,29 @@ impl Live {
         // The end is told by the command itself, and a start lasts milliseconds.
         let told = !progress.state.is_end() && progress.state != State::Starting;
         if changed && told && !self.over {
-            write(&format!("{}\n", render::plain(&progress, &Clock::local())));
+            write(&format!("{}\n", render::plain(&progress, &self.known, &Clock::local())));
         }
+        let ended = progress.state.is_end();
         self.newest = Some(progress);
-        self.draw();
+        if !ended {
+            self.draw();
+        }
     }
 
     fn draw(&mut self) {
         if let Some(progress) = self.newest.as_ref().filter(|_| self.over) {
             // Asked each time: the window may have been made narrower, and a wrapped line could not be written over.
-            let line = render::live(progress, self.since_ms, &Clock::local(), output::live_width());
-            write(&format!("{ERASE}{line}"));
-            self.drawn = true;
+            let columns = output::live_width();
+            let line = render::live(progress, &self.known, self.since_ms, &Clock::local(), columns);
+            write(&format!("{}{line}", over(self.drawn, columns)));
+            self.drawn = fit::width(&line);
         }
     }
 
     fn erase(&mut self) {
-        if std::mem::take(&mut self.drawn) {
-            write(ERASE);
+        match std::mem::take(&mut self.drawn) {
+            0 => {}
+            drawn => write(&over(drawn, output::live_width())),
         }
     }
 }
@@ -112,6 +130,26 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         self.erase();
+    }
+}
+
+/// Back to the first column of a line of so many, and everything behind it erased. A window that was made narrower has
+/// broken the line into several.
+fn over(drawn: usize, columns: u16) -> String {
+    let rows = drawn.saturating_sub(1) / usize::from(columns.max(1));
+    let up = if rows > 0 { format!("\u{1b}[{rows}A") } else { String::new() };
+    format!("\r{up}\u{1b}[J")
+}
+
+async fn get(daemon: &Daemon<'_>, run: &str) -> Option<RunView> {
+    daemon.call::<RunGet>(GetParams { run: run.to_owned() }).await.ok()
+}
+
+/// The view that was asked for; never, where none was.
+async fn arrived<F: Future<Output = Option<RunView>>>(view: &mut Option<Pin<Box<F>>>) -> Option<RunView> {
+    match view {
+        Some(view) => view.await,
+        None => std::future::pending().await,
     }
 }
 
@@ -140,6 +178,15 @@ fn write(text: &str) {
 mod tests {
     use super::*;
     use crate::render::samples;
+
+    #[test]
+    fn a_line_that_a_narrower_window_broke_is_erased_whole() {
+        for (drawn, columns, wanted) in
+            [(0, 80, "\r\u{1b}[J"), (76, 80, "\r\u{1b}[J"), (80, 80, "\r\u{1b}[J"), (76, 30, "\r\u{1b}[2A\u{1b}[J")]
+        {
+            assert_eq!(over(drawn, columns), wanted, "{drawn} in {columns}");
+        }
+    }
 
     #[test]
     fn a_state_began_with_its_attempt_and_not_with_the_run() {

@@ -7,7 +7,6 @@ use crate::connection::Daemon;
 use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
 use crate::interrupt;
-use crate::output;
 use crate::render::words;
 
 /// After everything was shown. Only the run's own owner is led to `resume`: others would take it away.
@@ -24,15 +23,14 @@ pub(super) fn steps(run: &RunView, owner: &str) -> Hints {
     }
 }
 
-/// After a wait, which shows little. What ended well or on purpose is not asked to go on.
-pub(super) fn after_wait(run: &RunView, owner: &str) -> Hints {
+/// After a wait, which shows little. What ended well or on purpose is not asked to go on. `read`: the answer was shown.
+pub(super) fn after_wait(run: &RunView, owner: &str, read: bool) -> Hints {
     let name = words::ending(&run.run);
     match run.state {
         State::Paused => steps(run, owner),
         state if state.is_end() => {
-            let good = state == State::Succeeded;
-            let what = if good { "what was decided and why" } else { "why, and where its logs are" };
-            let hints = reading(run).and(format_args!("show {name}"), what);
+            let hints = if read { Hints::default() } else { reading(run) };
+            let hints = hints.and(format_args!("show {name}"), "what was decided and why");
             resuming(hints, run, owner, |state| !matches!(state, State::Succeeded | State::Cancelled))
         }
         _ => interrupt::hints(name),
@@ -94,7 +92,7 @@ pub(super) async fn refused(
         return Failure::Problem(problem);
     };
     match hints(&problem, &view) {
-        Some(hints) => problem.hint(hints.text(output::live_width().into())).run(view.run).into(),
+        Some(hints) => problem.next(hints).run(view.run).into(),
         None => problem.run(view.run).into(),
     }
 }
@@ -106,7 +104,7 @@ pub(super) fn unanswered(failure: Failure, run: &str, what: &str) -> Failure {
             problem.message.push(' ');
             problem.message.push_str(what);
             let hints = Hints::default().and(format_args!("show {}", words::ending(run)), "see how it stands");
-            problem.hint(hints.text(output::live_width().into())).run(run).into()
+            problem.next(hints).run(run).into()
         }
         other => other,
     }
@@ -144,7 +142,7 @@ mod tests {
         for (state, shown, waited) in table {
             let run = standing(state, None);
             assert_eq!(commands(&steps(&run, OWNER)), shown, "{state:?}");
-            assert_eq!(commands(&after_wait(&run, OWNER)), waited, "{state:?}");
+            assert_eq!(commands(&after_wait(&run, OWNER, false)), waited, "{state:?}");
         }
     }
 
@@ -152,7 +150,7 @@ mod tests {
     fn what_cannot_go_on_or_is_another_owners_is_not_resumed() {
         let refused = standing(State::Failed, Some("it ended before it had a conversation; launch it anew"));
         assert_eq!(commands(&steps(&refused, OWNER)), [""; 0]);
-        assert_eq!(commands(&after_wait(&refused, OWNER)), ["show"]);
+        assert_eq!(commands(&after_wait(&refused, OWNER, false)), ["show"]);
         assert_eq!(commands(&steps(&standing(State::Paused, None), "pi:other")), ["cancel"]);
     }
 
@@ -170,14 +168,14 @@ mod tests {
         for state in [State::Running, State::Paused, State::Succeeded, State::Failed, State::Interrupted] {
             let mut run = standing(state, None);
             run.children[0].reference = Some(samples::reference());
-            for hints in [steps(&run, OWNER), after_wait(&run, OWNER)] {
+            for hints in [steps(&run, OWNER), after_wait(&run, OWNER, false)] {
                 assert!(hints.text(80).contains("   "), "{}", hints.text(80));
             }
         }
         assert_eq!(
-            after_wait(&standing(State::Failed, None), OWNER).text(80),
+            after_wait(&standing(State::Failed, None), OWNER, false).text(80),
             "\
-Next: subagentd-cli show 1a2b3c4d            why, and where its logs are
+Next: subagentd-cli show 1a2b3c4d            what was decided and why
       subagentd-cli resume 1a2b3c4d \"TEXT\"   tell it how to go on"
         );
     }

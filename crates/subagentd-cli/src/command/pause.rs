@@ -23,7 +23,7 @@ pub(crate) async fn pause(args: Named, caller: &Caller, screen: &Screen) -> Resu
             .await);
         }
     };
-    screen.result(&reply, || told(&reply))?;
+    screen.result(&reply, || screen.sentences(&told(&reply)))?;
     screen.hints(&hints(&reply));
     Ok(Exit::Succeeded)
 }

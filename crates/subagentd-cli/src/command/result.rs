@@ -1,8 +1,8 @@
 //! `result`: a run's answer, and nothing else, on standard output.
 
 use subagentd_proto::limits::TEXT_SLICE_BYTES;
-use subagentd_proto::method::RunResult;
-use subagentd_proto::run::{ResultParams, ResultResponse, TextSlice};
+use subagentd_proto::method::{RunGet, RunResult};
+use subagentd_proto::run::{GetParams, ResultParams, ResultResponse, State, TextSlice};
 
 use crate::args::Answer;
 use crate::connection::{Caller, Daemon};
@@ -35,13 +35,15 @@ pub(crate) async fn result(args: Answer, caller: &Caller, screen: &Screen) -> Re
             screen.text("\n")?;
         }
     }
-    if !first.complete {
-        screen.note(&unfinished(&first));
+    if !screen.json {
+        for line in remarks(&daemon, &first).await {
+            screen.note(&line);
+        }
     }
     if let Some(notice) = first.notice.filter(|_| first.state.is_end()) {
         daemon.acknowledge(notice, screen).await;
     }
-    Ok(Exit::Succeeded)
+    Ok(if first.state == State::Succeeded { Exit::Succeeded } else { Exit::Failed })
 }
 
 /// Where the next part begins. One that does not lie ahead would be asked for again and again.
@@ -64,12 +66,27 @@ fn malformed(message: String) -> Failure {
         .into()
 }
 
-fn unfinished(result: &ResultResponse) -> String {
-    format!("This answer is not finished: run {} {}.", words::ending(&result.run), words::state(result.state))
+/// What has to be known of this answer, beside it.
+async fn remarks(daemon: &Daemon<'_>, result: &ResultResponse) -> Vec<String> {
+    let run = daemon.call::<RunGet>(GetParams { run: result.run.clone() }).await.ok();
+    let child = run.as_ref().and_then(|run| run.children.iter().find(|child| child.index == result.child));
+    let nothing_done = child.and_then(words::nothing_done).map(str::to_owned);
+    standing(result).into_iter().chain(nothing_done).collect()
+}
+
+/// That it may not be what was asked for.
+fn standing(result: &ResultResponse) -> Option<String> {
+    let name = words::ending(&result.run);
+    let state = words::state(result.state);
+    match (result.complete, result.state) {
+        (true, State::Succeeded) => None,
+        (true, _) => Some(format!("This answer was finished, but run {name}: {state}.")),
+        (false, _) => Some(format!("This answer is not finished: run {name} {state}.")),
+    }
 }
 
 /// A child's text as it is, but on a terminal without sequences that could steer it.
-fn fit(text: &str, terminal: bool) -> String {
+pub(super) fn fit(text: &str, terminal: bool) -> String {
     if !terminal {
         return text.to_owned();
     }

@@ -11,8 +11,8 @@ use crate::environment;
 use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
-use crate::interrupt::Interrupt;
-use crate::output::{Screen, live_width, writes_over};
+use crate::interrupt::{Interrupt, WAIT_INTERRUPTED};
+use crate::output::{Screen, writes_over};
 use crate::render::time::Clock;
 use crate::render::{run as render, words};
 
@@ -30,10 +30,10 @@ pub(crate) async fn resume(args: Resume, caller: &Caller, screen: &Screen) -> Re
     let mut interrupt = Interrupt::listen()?;
     let unknown = || unknown_end(&asked.run);
     let reply = interrupt.reply(send(&daemon, params, &asked), |reply| &reply.run, unknown).await?;
-    let leave = if writes_over() { " Ctrl-C leaves it at work." } else { "" };
+    let leave = if writes_over() { " Ctrl-C stops waiting; the run goes on." } else { "" };
     screen.note(&format!("{}{leave}", render::goes_on(&reply)));
     let waited = interrupt.or(&reply.run, wait::until_end(&mut daemon, &reply.run, None, screen)).await?;
-    wait::finish(&daemon, &waited, screen).await
+    wait::finish(&daemon, &waited, screen, true).await
 }
 
 /// What the command line says, as far as a refusal is explained by it.
@@ -53,7 +53,7 @@ fn params(args: Resume) -> Result<ResumeParams, Failure> {
         agent: None,
         takeover: args.take_over,
         background: Some(args.detach),
-        capture: Capture { environment: Some(environment::capture()), conversation: None },
+        capture: Capture { environment: Some(environment::capture()), ..Capture::default() },
     })
 }
 
@@ -102,7 +102,5 @@ impl Asked {
 
 fn unknown_end(run: &str) -> Problem {
     let hints = Hints::default().and(format_args!("show {}", words::ending(run)), "see how it stands");
-    Problem::new(Exit::ByUser, "interrupted", "The resume was on its way: the run may go on.")
-        .hint(hints.text(live_width().into()))
-        .run(run)
+    Problem::new(Exit::ByUser, WAIT_INTERRUPTED, "The resume was on its way: the run may go on.").next(hints).run(run)
 }

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, Problem};
 use crate::hints::Hints;
 use crate::input::Wanted;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Interrupt, WAIT_INTERRUPTED};
 use crate::output::{Screen, writes_over};
 use crate::render::time::Clock;
 use crate::render::{run as render, words};
@@ -23,7 +23,8 @@ const TASK: Wanted = Wanted { what: "task", most: FRAME_BYTES as u64 };
 pub(crate) async fn run(args: Run, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     let detach = args.detach;
     let params = params(args)?;
-    let agent = params.agent.clone();
+    // As the catalogue spells it.
+    let agent = params.agent.trim().to_lowercase();
     let swapped = swapped(&params.agent, &params.task);
     let mut daemon = Daemon::reach(caller).await?;
     if detach {
@@ -39,10 +40,10 @@ pub(crate) async fn run(args: Run, caller: &Caller, screen: &Screen) -> Result<E
     }
     let mut interrupt = Interrupt::listen()?;
     let reply = launch(&daemon, params, swapped, &mut interrupt).await?;
-    let leave = if writes_over() { " Ctrl-C leaves it at work." } else { "" };
+    let leave = if writes_over() { " Ctrl-C stops waiting; the run goes on." } else { "" };
     screen.note(&format!("{}{leave}", render::accepted(&reply, &agent)));
     let waited = interrupt.or(&reply.run, wait::until_end(&mut daemon, &reply.run, None, screen)).await?;
-    wait::finish(&daemon, &waited, screen).await
+    wait::finish(&daemon, &waited, screen, true).await
 }
 
 fn params(args: Run) -> Result<LaunchParams, Failure> {
@@ -59,7 +60,7 @@ fn params(args: Run) -> Result<LaunchParams, Failure> {
         timeout: args.timeout,
         idle_timeout: args.idle_timeout,
         key: args.key,
-        capture: Capture { environment: Some(environment::capture()), conversation: None },
+        capture: Capture { environment: Some(environment::capture()), ..Capture::default() },
         context: None,
     })
 }
@@ -75,7 +76,7 @@ async fn launch(
 }
 
 fn unknown_end() -> Problem {
-    Problem::new(Exit::ByUser, "interrupted", "The launch was on its way: the run may have been accepted.")
+    Problem::new(Exit::ByUser, WAIT_INTERRUPTED, "The launch was on its way: the run may have been accepted.")
         .hint("`subagentd-cli list` shows it if so.")
 }
 

@@ -35,7 +35,7 @@ pub(crate) async fn steer(args: Steer, caller: &Caller, screen: &Screen) -> Resu
             .await);
         }
     };
-    screen.result(&reply, || told(&reply, delivery))?;
+    screen.result(&reply, || screen.sentences(&told(&reply, delivery)))?;
     screen.hints(&hints(&reply));
     Ok(if reply.receipt == Receipt::Undelivered { Exit::Failed } else { Exit::Succeeded })
 }

@@ -50,12 +50,17 @@ mod tests {
             class: class.to_owned(),
             background: true,
             role: None,
+            aliases: Vec::new(),
+            launchable: true,
+            definition: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
     #[test]
     fn agents_and_runtimes_are_told() {
         let response = CatalogResponse {
+            faults: Vec::new(),
             agents: vec![
                 agent("explore", "shared", "Finds where something is done in this code base and tells file and line"),
                 agent("general-purpose", "exclusive", "Works on a task of several steps"),

@@ -11,10 +11,11 @@ use crate::output::Screen;
 pub(crate) fn status(status: &StatusResponse, screen: &Screen, clock: &Clock) -> String {
     let word = if status.stopping { "is stopping" } else { "runs" };
     let mut fields = Fields::default();
-    fields.add(
-        "children",
-        format!("{} at work, {} waiting, {} at once at most", status.live, status.queued, status.max_children),
-    );
+    let waiting = match status.queued {
+        0 => "none waiting".to_owned(),
+        some => format!("{some} waiting for a slot or their workspace"),
+    };
+    fields.add("children", format!("{} at work of at most {} at once, {waiting}", status.live, status.max_children));
     let runtime = &status.default_runtime;
     fields.add("runtime", format!("{} ({})", words::line(&runtime.value), words::line(&runtime.reason)));
     fields.add("state", words::line(&status.state_directory));
@@ -30,16 +31,14 @@ pub(crate) fn status(status: &StatusResponse, screen: &Screen, clock: &Clock) ->
 
 /// What `daemon stop` leaves behind.
 pub(crate) fn stopped(response: &StopResponse) -> String {
-    let mut text = String::from("The daemon stopped.");
-    if response.live > 0 || response.queued > 0 {
-        text.push_str(&format!(
-            " {} on, {} for the next daemon.",
-            words::count(u64::from(response.live), "child works", "children work"),
-            words::count(u64::from(response.queued), "waits", "wait"),
-        ));
+    let live = words::count(u64::from(response.live), "child works", "children work");
+    let queued = words::count(u64::from(response.queued), "waits", "wait");
+    match (response.live, response.queued) {
+        (0, 0) => "The daemon stopped.\n".to_owned(),
+        (_, 0) => format!("The daemon stopped. {live} on, none waits.\n"),
+        (0, _) => format!("The daemon stopped. No child is at work, {queued} for the next daemon.\n"),
+        _ => format!("The daemon stopped. {live} on, {queued} for the next daemon.\n"),
     }
-    text.push('\n');
-    text
 }
 
 #[cfg(test)]
@@ -66,7 +65,8 @@ mod tests {
             status(&response, &samples::screen(), &samples::clock()),
             "\
 The daemon runs: version 0.1.0, pid 4711, since 22:13
-  children  2 at work, 1 waiting, 4 at once at most
+  children  2 at work of at most 4 at once, 1 waiting for a slot or their
+            workspace
   runtime   offline (no pi was found in PATH)
   state     /home/ada/.local/state/subagentd
   socket    /run/user/1000/subagentd/rpc.sock
@@ -82,6 +82,14 @@ The daemon runs: version 0.1.0, pid 4711, since 22:13
         assert_eq!(
             stopped(&StopResponse { live: 1, queued: 3 }),
             "The daemon stopped. 1 child works on, 3 wait for the next daemon.\n"
+        );
+        assert_eq!(
+            stopped(&StopResponse { live: 3, queued: 0 }),
+            "The daemon stopped. 3 children work on, none waits.\n"
+        );
+        assert_eq!(
+            stopped(&StopResponse { live: 0, queued: 1 }),
+            "The daemon stopped. No child is at work, 1 waits for the next daemon.\n"
         );
     }
 }

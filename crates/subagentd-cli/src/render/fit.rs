@@ -28,6 +28,12 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
+/// The same, but the beginning is cut off.
+pub(crate) fn cut_front(text: &str, columns: usize) -> String {
+    let reversed: String = text.chars().rev().collect();
+    cut(&reversed, columns).chars().rev().collect()
+}
+
 /// Lines of at most so many columns, broken at spaces. A longer word stays whole, so that a path can still be copied.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     if columns < LEAST_COLUMNS || width(text) <= columns {
@@ -64,6 +70,12 @@ mod tests {
         for (text, columns, wanted) in table {
             assert_eq!(cut(text, columns), wanted, "{text} in {columns}");
         }
+    }
+
+    #[test]
+    fn a_beginning_that_is_cut_off_says_so() {
+        assert_eq!(cut_front("/home/ada", 9), "/home/ada");
+        assert_eq!(cut_front("/home/ada", 5), "…/ada");
     }
 
     #[test]

@@ -46,8 +46,8 @@ mod tests {
     use subagentd_proto::run::{Receipt, RunView};
 
     use super::*;
-    use crate::render::run::whole;
     use crate::render::samples;
+    use crate::render::show::whole;
 
     fn with_history() -> RunView {
         let mut run = samples::failed();
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn show_tells_what_a_run_was_told_and_whether_it_can_go_on() {
-        let text = whole(&with_history(), &samples::screen(), &samples::clock());
+        let text = whole(&with_history(), None, &samples::screen(), &samples::clock());
         assert!(
             text.contains(
                 "
@@ -83,7 +83,7 @@ mod tests {
         );
         let mut narrow = samples::screen();
         narrow.width = 40;
-        let text = whole(&with_history(), &narrow, &samples::clock());
+        let text = whole(&with_history(), None, &narrow, &samples::clock());
         assert!(
             text.contains(
                 "
@@ -103,7 +103,7 @@ mod tests {
         let mut working = with_history();
         working.children[0].state = State::Running;
         working.children[0].intent = Some("pause".to_owned());
-        let text = whole(&working, &samples::screen(), &samples::clock());
+        let text = whole(&working, None, &samples::screen(), &samples::clock());
         assert!(!text.contains("refused"), "{text}");
         assert!(text.contains("\n  asked       to pause; it has not happened yet\n"), "{text}");
     }

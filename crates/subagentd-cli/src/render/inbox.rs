@@ -15,7 +15,7 @@ pub(crate) fn inbox(response: &ListResponse, screen: &Screen, clock: &Clock) -> 
         columns.row(vec![
             plain(&notice.seq.to_string()),
             plain(words::ending(&notice.run)),
-            state(notice.state),
+            state(notice.state, None),
             plain(&notice.agent),
             plain(&clock.at_short(notice.at_ms)),
             plain(&answer(notice)),

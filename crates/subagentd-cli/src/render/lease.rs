@@ -16,7 +16,7 @@ pub(crate) fn leases(response: &ListResponse, screen: &Screen, clock: &Clock) ->
     for lease in &response.leases {
         columns.row(vec![
             plain(words::ending(&lease.run)),
-            state(lease.state),
+            state(lease.state, None),
             plain(&clock.at_short(lease.since_ms)),
             plain(&lease.workspace),
         ]);
@@ -33,7 +33,7 @@ pub(crate) fn stuck(response: &ListResponse) -> Option<&LeaseView> {
 pub(crate) fn released(response: &ReleaseResponse, run: &str) -> String {
     let name = words::ending(run);
     match response.released {
-        0 => format!("Run {name} gave up nothing: it holds no workspace, or it is still at work.\n"),
+        0 => format!("Run {name} holds no workspace: there is nothing to give up.\n"),
         1 => format!("Run {name} gave up its workspace; the next writer may start.\n"),
         many => format!("Run {name} gave up {many} workspaces; the next writers may start.\n"),
     }
@@ -75,7 +75,11 @@ RUN       STATE      SINCE  WORKSPACE
 
     #[test]
     fn a_release_tells_what_was_given_up() {
-        let table = [(0, "gave up nothing"), (1, "gave up its workspace;"), (2, "gave up 2 workspaces;")];
+        let table = [
+            (0, "holds no workspace: there is nothing to give up."),
+            (1, "gave up its workspace;"),
+            (2, "gave up 2 workspaces;"),
+        ];
         for (released, words) in table {
             let told = super::released(&ReleaseResponse { released }, samples::RUN);
             assert!(told.contains(words), "{told}");

@@ -41,6 +41,7 @@ pub(crate) fn summary(state: State, title: &str) -> RunSummary {
         created_at_ms: CREATED,
         started_at_ms: Some(STARTED),
         ended_at_ms: Some(ENDED),
+        since_ms: Some(ENDED),
         intent: None,
         waits: None,
         notice: None,
@@ -64,8 +65,16 @@ pub(crate) fn decisions() -> Decisions {
         background: decision(false, "call", "asked for"),
         directory: "/home/ada/project".to_owned(),
         workspace: "/home/ada/project".to_owned(),
+        model_reason: None,
+        trusted: None,
+        standing: None,
+        suppliers: Vec::new(),
+        withheld: Vec::new(),
+        definition: Vec::new(),
         timeout_ms: 14_400_000,
         idle_timeout_ms: 600_000,
+        first_event_timeout_ms: Some(120_000),
+        tool_call_timeout_ms: Some(3_600_000),
     }
 }
 

@@ -12,6 +12,11 @@ const NO_DELIMITER: char = '\u{1f}';
 /// Below so many columns a table leaves out what can be spared.
 const NARROW: u16 = 60;
 
+/// Whether a table does without what can be spared.
+pub(crate) const fn narrow(screen: &Screen) -> bool {
+    screen.width < NARROW
+}
+
 /// A table whose last column takes what is left of the width; longer content is cut with `…`.
 pub(crate) struct Columns {
     table: Table,
@@ -23,7 +28,7 @@ pub(crate) struct Columns {
 impl Columns {
     /// `spare` are the columns, from 0, that a narrow terminal does without.
     pub(crate) fn new(screen: &Screen, header: &[&str], spare: &[usize]) -> Self {
-        let left_out = if screen.width < NARROW { spare.to_vec() } else { Vec::new() };
+        let left_out = if narrow(screen) { spare.to_vec() } else { Vec::new() };
         let mut table = Table::new();
         let mut columns = Self { table: Table::new(), columns: header.len() - left_out.len(), left_out, whole: false };
         table
@@ -90,9 +95,9 @@ pub(crate) fn plain(text: &str) -> Cell {
     Cell::new(words::line(text))
 }
 
-/// A state, coloured by whether it needs somebody.
-pub(crate) fn state(state: State) -> Cell {
-    let cell = Cell::new(words::state(state));
+/// A state, or what was asked of who stands there, coloured by whether it needs somebody.
+pub(crate) fn state(state: State, intent: Option<&str>) -> Cell {
+    let cell = Cell::new(words::standing(state, intent));
     match state {
         State::Succeeded => cell.fg(Color::Green),
         State::Failed | State::Rejected | State::TimedOut | State::BudgetExhausted | State::Interrupted => {
@@ -113,7 +118,7 @@ mod tests {
         let mut screen = Screen { json: false, width: 80, color: true, terminal: true };
         let draw = |screen: &Screen| {
             let mut columns = Columns::new(screen, &["STATE", "REST"], &[]);
-            columns.row(vec![state(State::Failed), plain("x")]);
+            columns.row(vec![state(State::Failed, None), plain("x")]);
             columns.text()
         };
         assert!(draw(&screen).contains('\u{1b}'), "{:?}", draw(&screen));

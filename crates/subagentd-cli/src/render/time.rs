@@ -5,6 +5,9 @@ use std::cell::OnceCell;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+/// A date.
+const DAY: &str = "%Y-%m-%d";
+
 /// What time it is, and where.
 #[derive(Debug, Clone)]
 pub(crate) struct Clock {
@@ -34,6 +37,19 @@ impl Clock {
         self.format(at_ms, "%H:%M", "%b %e", "%Y-%m-%d")
     }
 
+    /// Moments with what happened then, to the second. A date is told once, and not that of today.
+    pub(crate) fn moments(&self, moments: &[(&str, u64)]) -> String {
+        let mut day = self.format(self.now_ms, DAY, DAY, DAY);
+        let told = moments.iter().map(|(what, at)| {
+            let its_day = self.format(*at, DAY, DAY, DAY);
+            let same = its_day == day;
+            day = its_day;
+            let form = if same { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
+            format!("{what} {}", self.format(*at, form, form, form))
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
     fn format(&self, at_ms: u64, today: &str, this_year: &str, earlier: &str) -> String {
         let (Some(at), Some(now)) = (timestamp(at_ms), timestamp(self.now_ms)) else {
             return "?".to_owned();
@@ -60,6 +76,16 @@ impl Clock {
 
 fn timestamp(ms: u64) -> Option<Timestamp> {
     i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok())
+}
+
+/// A limit, which is a round number: `2s` and not `2.0s`; 0 is none.
+pub(crate) fn limit(ms: u64) -> String {
+    match ms {
+        0 => "no limit".to_owned(),
+        1..1_000 => format!("{ms}ms"),
+        ms if ms < 10_000 && ms.is_multiple_of(1_000) => format!("{}s", ms / 1_000),
+        ms => span(ms),
+    }
 }
 
 /// `0.4s`, `12s`, `2m 3s`, `1h 5m`, `3d 4h`: at most two units.
@@ -97,6 +123,22 @@ mod tests {
         for (ms, wanted) in table {
             assert_eq!(span(ms), wanted, "{ms}");
         }
+    }
+
+    #[test]
+    fn limits_are_round() {
+        for (ms, wanted) in [(0, "no limit"), (250, "250ms"), (2_000, "2s"), (2_500, "2.5s"), (90_000, "1m 30s")] {
+            assert_eq!(limit(ms), wanted, "{ms}");
+        }
+    }
+
+    #[test]
+    fn moments_have_their_date_once() {
+        let clock = Clock::utc(1_700_000_600_000);
+        let told = |first: u64| clock.moments(&[("accepted", first), ("ended", first + 2_000)]);
+        assert_eq!(told(1_700_000_000_000), "accepted 22:13:20, ended 22:13:22");
+        assert_eq!(told(1_699_900_000_000), "accepted 2023-11-13 18:26:40, ended 18:26:42");
+        assert_eq!(told(1_700_006_398_000 - 86_400_000), "accepted 2023-11-13 23:59:58, ended 2023-11-14 00:00:00");
     }
 
     #[test]

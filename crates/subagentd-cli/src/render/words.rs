@@ -1,6 +1,6 @@
 //! Words and figures that several screens share.
 
-use subagentd_proto::run::{Receipt, Reference, State, Waits};
+use subagentd_proto::run::{ChildView, Receipt, Reference, State, Waits};
 
 use super::time::Clock;
 
@@ -22,8 +22,11 @@ pub(crate) const STATES: [(State, &str); 11] = [
 /// Thinking levels, as `run/launch` takes them.
 pub(crate) const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
+/// The level of a model that has none.
+pub(crate) const NO_THINKING: &str = "not-applicable";
+
 /// Hex digits of a run's id that people see.
-const ENDING: usize = 8;
+pub(crate) const ENDING: usize = 8;
 
 pub(crate) fn state(state: State) -> &'static str {
     STATES.iter().find(|(known, _)| *known == state).map_or("unknown", |(_, word)| word)
@@ -44,12 +47,12 @@ pub(crate) const fn receipt(receipt: Receipt) -> &'static str {
     }
 }
 
-/// What was asked of a run and has not happened yet, in one word.
-pub(crate) fn intent(intent: &str) -> String {
+/// A state, or what was asked of who stands there and has not happened yet.
+pub(crate) fn standing(at: State, intent: Option<&str>) -> &'static str {
     match intent {
-        "cancel" => "cancelling".to_owned(),
-        "pause" => "pausing".to_owned(),
-        other => line(other),
+        Some("cancel") => "cancelling",
+        Some("pause") => "pausing",
+        _ => state(at),
     }
 }
 
@@ -86,17 +89,27 @@ fn tenths(bytes: u64, unit: u64) -> f64 {
 
 /// The line that stands for a child's answer.
 pub(crate) fn reference(reference: &Reference) -> String {
-    format!("Output saved to: {} ({}, {} lines)", reference.path, size(reference.bytes), reference.lines)
+    let lines = count(reference.lines, "line", "lines");
+    format!("Output saved to: {} ({}, {lines})", reference.path, size(reference.bytes))
 }
 
-/// On whom a child waits.
-pub(crate) fn waits(waits: &Waits, clock: &Clock) -> String {
+/// What has to be said of a child that should have changed something, and could not.
+pub(crate) fn nothing_done(child: &ChildView) -> Option<&'static str> {
+    let decided = &child.decisions;
+    let ran = child.state.is_end() && child.started_at_ms.is_some();
+    (ran && decided.class.value == "exclusive" && decided.runtime.value == "offline")
+        .then_some("No model was used: `offline` only searches, nothing was changed.")
+}
+
+/// On whom a child waits, and where if that is known.
+pub(crate) fn waits(waits: &Waits, workspace: Option<&str>, clock: &Clock) -> String {
     let since = waits.holder_since_ms.map(|at| format!(", there since {}", clock.at(at))).unwrap_or_default();
+    let place = workspace.map_or_else(|| "its workspace".to_owned(), line);
     let on = match (waits.on.as_str(), &waits.holder) {
         ("slot", _) => "a free slot".to_owned(),
-        ("scope", Some(holder)) => format!("run {} to finish in its directory{since}", ending(holder)),
-        ("scope", None) => "another writer to finish in its directory".to_owned(),
-        ("elsewhere", _) => "another daemon to finish in its directory".to_owned(),
+        ("scope", Some(holder)) => format!("run {} to finish in {place}{since}", ending(holder)),
+        ("scope", None) => format!("another writer to finish in {place}"),
+        ("elsewhere", _) => format!("another daemon to finish in {place}"),
         ("not-before", _) => "the next try of its start".to_owned(),
         ("closed", _) => "the daemon to admit runs again".to_owned(),
         (other, _) => line(other),
@@ -104,7 +117,7 @@ pub(crate) fn waits(waits: &Waits, clock: &Clock) -> String {
     format!("waits for {on}; place {} in the queue", waits.place)
 }
 
-/// On whom a child waits, for one cell of a table.
+/// Its place in the queue and on whom a child waits, for one cell of a table.
 pub(crate) fn waits_short(waits: &Waits) -> String {
     let on = match (waits.on.as_str(), &waits.holder) {
         ("slot", _) => "for a slot".to_owned(),
@@ -115,7 +128,12 @@ pub(crate) fn waits_short(waits: &Waits) -> String {
         ("closed", _) => "until runs are admitted".to_owned(),
         (other, _) => format!("for {}", line(other)),
     };
-    format!("{on}, place {}", waits.place)
+    format!("#{} {on}", waits.place)
+}
+
+/// Names, as one line.
+pub(crate) fn list(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { line(&names.join(", ")) }
 }
 
 /// `1 child`, `2 children`.
@@ -146,6 +164,8 @@ mod tests {
     fn the_reference_line_reads_the_same_everywhere() {
         let at = Reference { path: "/s/runs/x/result.md".to_owned(), bytes: 2_150, lines: 41, sha256: String::new() };
         assert_eq!(reference(&at), "Output saved to: /s/runs/x/result.md (2.1 KB, 41 lines)");
+        let one = Reference { lines: 1, bytes: 12, ..at };
+        assert_eq!(reference(&one), "Output saved to: /s/runs/x/result.md (12 B, 1 line)");
     }
 
     #[test]
@@ -173,26 +193,26 @@ mod tests {
             (
                 Waits { on: "slot".to_owned(), place: 3, holder: None, holder_since_ms: None },
                 "waits for a free slot; place 3 in the queue",
-                "for a slot, place 3",
+                "#3 for a slot",
             ),
             (
                 Waits { on: "scope".to_owned(), place: 1, holder, holder_since_ms: Some(1_700_000_000_000) },
-                "waits for run 1a2b3c4d to finish in its directory, there since 22:13; place 1 in the queue",
-                "behind 1a2b3c4d, place 1",
+                "waits for run 1a2b3c4d to finish in /w, there since 22:13; place 1 in the queue",
+                "#1 behind 1a2b3c4d",
             ),
             (
                 Waits { on: "elsewhere".to_owned(), place: 1, holder: None, holder_since_ms: None },
-                "waits for another daemon to finish in its directory; place 1 in the queue",
-                "behind another daemon, place 1",
+                "waits for another daemon to finish in /w; place 1 in the queue",
+                "#1 behind another daemon",
             ),
             (
                 Waits { on: "moonrise".to_owned(), place: 1, holder: None, holder_since_ms: None },
                 "waits for moonrise; place 1 in the queue",
-                "for moonrise, place 1",
+                "#1 for moonrise",
             ),
         ];
         for (waits, long, short) in table {
-            assert_eq!(super::waits(&waits, &clock), long);
+            assert_eq!(super::waits(&waits, Some("/w"), &clock), long);
             assert_eq!(waits_short(&waits), short);
         }
     }

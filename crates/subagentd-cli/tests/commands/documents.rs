@@ -35,7 +35,7 @@ pub(crate) fn everything(method: &str, params: &Value) -> Reply {
         "agent/catalog" => json!({
             "agents": [{
                 "name": "explore", "description": "Finds", "source": "builtin", "tools": ["read"], "class": "shared",
-                "background": false,
+                "background": false, "launchable": true,
             }],
             "runtimes": [{"name": "offline", "default": true, "reason": "it is there"}],
         }),
@@ -156,5 +156,7 @@ fn every_error_is_a_document_of_one_shape() {
         assert_eq!(error["kind"], kind, "{seen:?}");
         assert!(error["message"].is_string() && error["retryable"].is_boolean(), "{seen:?}");
         assert!(!seen.err.is_empty(), "{line:?} tells a person nothing");
+        let hint = error.get("hint").and_then(Value::as_str);
+        assert!(hint.is_none_or(|hint| hint.lines().count() == 1), "a hint is one line: {seen:?}");
     }
 }

@@ -39,10 +39,29 @@ fn single_ones_go_by_number() {
 }
 
 #[test]
+fn a_number_that_is_none_of_yours_is_told() {
+    // Three is known and was seen before.
+    let peer = Peer::scripted(|method, params| match method {
+        "inbox/ack" => Reply::Result(json!({"acknowledged": 1})),
+        _ => pages("inbox/list", params),
+    });
+    let seen = peer.run(&["inbox", "ack", "2", "3", "99", "98"]);
+    assert_eq!((seen.code, seen.out.as_str()), (Some(4), ""), "{seen:?}");
+    assert!(
+        seen.err.starts_with("error: There is no notice 98, 99 of yours. 1 other one was marked as seen.\n"),
+        "{seen:?}"
+    );
+    let seen = peer.run(&["inbox", "ack", "2", "3"]);
+    assert_eq!((seen.code, seen.out.as_str()), (Some(0), "Marked 1 notice as seen.\n"), "{seen:?}");
+    assert_eq!(Peer::absent().run(&["inbox", "ack", "1"]).code, Some(4), "nothing was ever stored");
+}
+
+#[test]
 fn looking_acknowledges_nothing() {
     let peer = Peer::scripted(pages);
-    let seen = peer.run(&["inbox", "--all"]);
+    let seen = peer.run(&["inbox", "list", "--all"]);
+    assert_eq!(seen.out, peer.run(&["inbox", "--all"]).out);
     assert!(seen.out.starts_with("NO  RUN       STATE"), "{seen:?}");
-    assert_eq!(peer.asked("inbox/list"), [json!({"limit": 500, "acknowledged": true})]);
+    assert_eq!(peer.asked("inbox/list")[0], json!({"limit": 500, "acknowledged": true}));
     assert!(peer.asked("inbox/ack").is_empty());
 }

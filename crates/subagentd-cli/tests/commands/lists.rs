@@ -46,6 +46,26 @@ fn many_runs_make_a_short_screen() {
 }
 
 #[test]
+fn who_comes_first_stands_on_top_of_the_queue() {
+    let peer = Peer::scripted(|_, params| {
+        let queued = params["states"].as_array().unwrap().contains(&json!("queued"));
+        let place = |n: u64| {
+            let mut row = row(n, "queued", "cli:test");
+            row["waits"] = json!({"on": "slot", "place": 13 - n});
+            row
+        };
+        let rows: Vec<Value> = if queued { (1..=12).map(place).collect() } else { Vec::new() };
+        Reply::Result(json!({"runs": rows}))
+    });
+    let seen = peer.run(&["list"]);
+    let places: Vec<&str> =
+        seen.out.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with('#'))).collect();
+    assert_eq!(places, ["#1", "#2", "#3", "#4", "#5", "#6", "#7", "#8", "#9", "#10"], "{seen:?}");
+    assert!(seen.out.contains("  2 more: subagentd-cli list --state queued\n"), "{seen:?}");
+    assert_eq!(seen.err, "Next: subagentd-cli show 0000000c   on whom it waits\n");
+}
+
+#[test]
 fn an_idle_place_says_how_to_begin() {
     let peer = Peer::scripted(|_, _| Reply::Result(json!({"runs": []})));
     let seen = peer.run(&["list"]);

@@ -62,6 +62,19 @@ impl Peer {
         peer
     }
 
+    /// Takes one connection and is gone with the first call after the greeting.
+    pub(crate) fn crashing() -> Self {
+        let peer = Self::absent();
+        let listener = UnixListener::bind(peer.socket()).unwrap();
+        let calls = Arc::clone(&peer.calls);
+        thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            drop(listener);
+            serve(&stream, &|_, _| Reply::Close, &calls, &channel().0);
+        });
+        peer
+    }
+
     pub(crate) fn socket(&self) -> PathBuf {
         self.place.path().join("rpc.sock")
     }

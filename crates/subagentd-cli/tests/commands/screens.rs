@@ -148,10 +148,12 @@ fn what_went_wrong() {
             &["show", "1a2b3c4d"],
             &["list", "--state", "done"],
             &["inbox", "ack", "x"],
+            &["run", "explore", "x", "--title", ""],
+            &["result", "1a2b3c4d", "--child", "x"],
             &["daemon", "status"],
         ],
     );
-    let refusals: [(&str, i64, &str, &[&str]); 7] = [
+    let refusals: [(&str, i64, &str, &[&str]); 8] = [
         (
             "unknownAgent",
             -33_001,
@@ -171,8 +173,25 @@ fn what_went_wrong() {
             &["run", "explore", "x"],
         ),
         ("overloaded", -33_005, "the queue is full", &["run", "explore", "x"]),
-        ("ambiguous", -33_003, "several runs end with 1a2b3c; give more digits", &["show", "1a2b3c"]),
-        ("noResult", -33_004, "run 1a2b3c4d is queued; `run/wait` waits for it", &["result", "1a2b3c4d"]),
+        (
+            "ambiguous",
+            -33_003,
+            "several runs end with 1a2b3c: 01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d, 01998c1e-7a4b-7c3d-9e1f-00501a2b3c4d; \
+             give more digits",
+            &["show", "1a2b3c"],
+        ),
+        (
+            "wrongState",
+            -33_003,
+            "run 01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d is still at work and keeps its workspace; `run/cancel` ends it",
+            &["lease", "release", "1a2b3c4d"],
+        ),
+        (
+            "noResult",
+            -33_004,
+            "run 01998c1e-7a4b-7c3d-9e1f-00001a2b3c4d is queued; `run/wait` waits for it",
+            &["result", "1a2b3c4d"],
+        ),
         ("protocol", -33_011, "this daemon speaks protocol 2, not 1", &["show", "1a2b3c4d"]),
     ];
     for (kind, code, message, line) in refusals {
