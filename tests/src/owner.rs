@@ -5,11 +5,13 @@ use subagentd_proto::error::Fault;
 use subagentd_proto::inbox::{self, AckParams, Cursor, Notice, WatchParams};
 use subagentd_proto::limits::PAGE_ROWS;
 use subagentd_proto::method::{
-    InboxAck, InboxList, InboxWatch, Method, RunCancel, RunGet, RunLaunch, RunList, RunResult, RunWait,
+    InboxAck, InboxList, InboxWatch, Method, RunCancel, RunGet, RunLaunch, RunList, RunPause, RunResult, RunResume,
+    RunSteer, RunWait,
 };
 use subagentd_proto::run::{
-    CancelParams, CancelResponse, GetParams, LaunchResponse, ListParams, ResultParams, ResultResponse, RunSummary,
-    RunView, State, WaitParams,
+    CancelParams, CancelResponse, Delivery, GetParams, LaunchResponse, ListParams, PauseParams, PauseResponse, Receipt,
+    ResultParams, ResultResponse, ResumeParams, ResumeResponse, RunSummary, RunView, State, SteerParams, SteerResponse,
+    WaitParams,
 };
 
 use crate::ask::Ask;
@@ -65,7 +67,7 @@ impl Owner {
 
     /// Waits for a run's end.
     pub async fn wait(&self, run: &str) -> RunView {
-        let answer = self.call::<RunWait>(WaitParams { run: run.to_owned(), timeout_ms: None }).await.unwrap();
+        let answer = self.call::<RunWait>(WaitParams { run: run.to_owned(), ..WaitParams::default() }).await.unwrap();
         assert!(answer.ended, "the run goes on: {:?}", answer.run);
         answer.run
     }
@@ -90,6 +92,38 @@ impl Owner {
     /// Cancels.
     pub async fn cancel(&self, run: &str) -> CancelResponse {
         self.call::<RunCancel>(CancelParams { run: run.to_owned() }).await.unwrap()
+    }
+
+    /// Tells the child something, after the tools under way or at its end.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub async fn steer(&self, run: &str, text: &str, delivery: Delivery) -> Result<SteerResponse, CallError> {
+        let delivery = Some(delivery);
+        self.call::<RunSteer>(SteerParams { run: run.to_owned(), child: None, text: text.to_owned(), delivery }).await
+    }
+
+    /// The receipts of all that the child was told, in order.
+    pub async fn receipts(&self, run: &str) -> Vec<Receipt> {
+        self.get(run).await.children[0].steers.iter().map(|steer| steer.receipt).collect()
+    }
+
+    /// Pauses.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub async fn pause(&self, run: &str) -> Result<PauseResponse, CallError> {
+        self.call::<RunPause>(PauseParams { run: run.to_owned() }).await
+    }
+
+    /// Goes on with what a launch of this ask has begun, in the environment that the ask has.
+    ///
+    /// # Errors
+    /// The refusal.
+    pub async fn resume(&self, run: &str, ask: &Ask, text: Option<&str>) -> Result<ResumeResponse, CallError> {
+        let capture = ask.params.capture.clone();
+        let text = text.map(str::to_owned);
+        self.call::<RunResume>(ResumeParams { run: run.to_owned(), text, capture, ..ResumeParams::default() }).await
     }
 
     /// The reference of an answer.

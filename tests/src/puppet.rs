@@ -1,14 +1,12 @@
 //! A child that does what the test says, in shell: for what no script of the shipped child can do.
 
-use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Mode;
 use serde_json::{Value, json};
 
+use crate::gate::Gate;
 use crate::site::Site;
-use crate::wait::until;
 
 /// Its name as a runtime.
 pub(crate) const RUNTIME: &str = "puppet";
@@ -41,6 +39,7 @@ done
 #[derive(Debug)]
 pub struct Puppet {
     folder: PathBuf,
+    gate: Gate,
 }
 
 /// Writes the program and gives the setting that names it.
@@ -57,12 +56,10 @@ impl Puppet {
     #[must_use]
     pub fn new(site: &Site, part: &str, answer: &str) -> Self {
         let folder = site.directory(&format!("parts/puppet-{}", site.number()));
-        let puppet = Self { folder };
-        fs::write(puppet.folder.join("part"), part).unwrap();
-        fs::write(puppet.folder.join("answer"), records(answer)).unwrap();
-        let gate = puppet.folder.join("gate");
-        rustix::fs::mkfifoat(rustix::fs::CWD, &gate, Mode::from_raw_mode(0o600)).unwrap();
-        puppet
+        fs::write(folder.join("part"), part).unwrap();
+        fs::write(folder.join("answer"), records(answer)).unwrap();
+        let gate = Gate::at(folder.join("gate"));
+        Self { folder, gate }
     }
 
     /// Shell text that runs before the first output.
@@ -80,16 +77,8 @@ impl Puppet {
 
     /// Lets the child through its gate, once it stands there.
     pub async fn open_gate(&self) {
-        let gate = self.folder.join("gate");
-        let open = || OpenOptions::new().write(true).custom_flags(rustix_nonblock()).open(&gate);
-        // Nobody stands there yet: the open fails.
-        let opened: File = until("a child at its gate", async || open().ok()).await;
-        drop(opened);
+        self.gate.open().await;
     }
-}
-
-fn rustix_nonblock() -> i32 {
-    i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap()
 }
 
 /// The records of a final message and of the end of the work.

@@ -21,6 +21,8 @@ use crate::wait::{until, until_blocking};
 pub(crate) const MARK: &str = "END_TO_END_SITE";
 /// Names the tree of one launch in the environment of all its processes.
 pub(crate) const TREE: &str = "END_TO_END_TREE";
+/// The daemon's configuration file.
+const CONFIGURATION: &str = "config/subagentd/config.toml";
 /// Lines of a log that are shown when a test fails.
 const TAIL: usize = 60;
 
@@ -58,6 +60,8 @@ impl Site {
         ];
         let variables = variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let site = Self { folder, variables, strays: Mutex::default(), numbers: AtomicUsize::new(0) };
+        // A pi of this machine is no part of a test that does not ask for it.
+        site.configure("default_runtime = \"offline\"\n");
         site.configure(&puppet::install(&site));
         site
     }
@@ -86,9 +90,16 @@ impl Site {
         self.variables.get(name)
     }
 
+    /// Lets the daemon choose the runtime of a launch that names none.
+    pub fn configure_no_default(&self) {
+        let file = self.path(CONFIGURATION);
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(file, text.split_once('\n').unwrap().1).unwrap();
+    }
+
     /// Appends to the configuration file.
     pub fn configure(&self, text: &str) {
-        let file = self.path("config/subagentd/config.toml");
+        let file = self.path(CONFIGURATION);
         let before = fs::read_to_string(&file).unwrap_or_default();
         fs::write(file, before + text).unwrap();
     }

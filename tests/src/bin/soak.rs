@@ -2,17 +2,32 @@
 //!
 //! `cargo xtask soak --spine` builds both programs and calls it. Prints what was done and every broken promise; the exit
 //! code is 1 when there is one.
+//!
+//! `soak DAEMON --pi ROUNDS` kills nobody: it runs eight real pi children at once, again and again, and measures them.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use subagentd_tests::soak::{Plan, soak};
+use subagentd_tests::soak::{Plan, pi_rounds, soak};
 
 fn main() -> anyhow::Result<ExitCode> {
-    let plan = plan(std::env::args().skip(1))?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.as_slice() {
+        [daemon, flag, rounds] if flag == "--pi" => pi(daemon.as_ref(), rounds.parse().context("--pi needs a number")?),
+        _ => kill(&plan(arguments.into_iter())?),
+    }
+}
+
+fn pi(daemon: &Path, rounds: u32) -> anyhow::Result<ExitCode> {
+    let verdict = pi_rounds(daemon, rounds, &mut say)?;
+    say(&verdict.table);
+    Ok(if verdict.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn kill(plan: &Plan) -> anyhow::Result<ExitCode> {
     // First of all: whatever happens next, it can be repeated.
     say(&format!(
         "seed {}: {} daemon kills, {} shim kills, at least {} runs, at most {} s\n",
@@ -22,7 +37,7 @@ fn main() -> anyhow::Result<ExitCode> {
         plan.runs,
         plan.time.as_secs()
     ));
-    let verdict = soak(&plan)?;
+    let verdict = soak(plan)?;
     say(&verdict.text());
     if verdict.violations.is_empty() {
         say("no violation\n");

@@ -160,7 +160,7 @@ impl Errand {
         if !self.order.waits {
             return;
         }
-        let params = WaitParams { run: run.to_owned(), timeout_ms: Some(WAIT_MS) };
+        let params = WaitParams { run: run.to_owned(), timeout_ms: Some(WAIT_MS), foreground: false };
         match self.line().insist::<RunWait>(params).await {
             Call::Answer(answer) if answer.ended => self.board.told(self.key(), answer.run.state, history::BY_WAIT),
             Call::Refused(why) => self.board.trouble(format!("wait for {} was refused: {why}", self.key())),

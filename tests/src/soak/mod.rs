@@ -18,6 +18,7 @@ mod line;
 mod load;
 mod observe;
 mod order;
+mod pi;
 mod report;
 mod rig;
 mod table;
@@ -29,6 +30,7 @@ use std::time::Duration;
 
 pub use check::{Rule, Violation, check};
 pub use history::History;
+pub use pi::{PiVerdict, pi_rounds};
 
 use board::Board;
 use rig::Rig;

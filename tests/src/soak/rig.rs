@@ -29,13 +29,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Rig {
     folder: TempDir,
     program: PathBuf,
+    children: usize,
     kept: AtomicBool,
 }
 
 impl Rig {
     pub(super) fn new(program: &Path) -> anyhow::Result<Self> {
+        Self::with_children(program, CHILDREN)
+    }
+
+    /// With another number of children at once.
+    pub(super) fn with_children(program: &Path, children: usize) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("soak-").tempdir()?;
-        let rig = Self { folder, program: program.to_owned(), kept: AtomicBool::new(false) };
+        let rig = Self { folder, program: program.to_owned(), children, kept: AtomicBool::new(false) };
         for name in ["run", "home", "stamps", "scripts"] {
             fs::create_dir(rig.path(name))?;
         }
@@ -46,7 +52,7 @@ impl Rig {
         Ok(rig)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -76,13 +82,19 @@ impl Rig {
         let path = self.path("scripts").join(key);
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         fs::write(&path, text)?;
+        let mut variables = self.variables();
+        variables.insert("SUBAGENTD_OFFLINE_SCRIPT".to_owned(), path.to_string_lossy().into_owned());
+        Ok(variables)
+    }
+
+    /// What every launch states as the client's environment.
+    pub(super) fn variables(&self) -> BTreeMap<String, String> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
-        Ok(BTreeMap::from([
+        BTreeMap::from([
             ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
             ("HOME".to_owned(), text(&self.path("home"))),
             (MARK.to_owned(), text(self.folder.path())),
-            ("SUBAGENTD_OFFLINE_SCRIPT".to_owned(), text(&path)),
-        ]))
+        ])
     }
 
     /// Starts a daemon; it serves when it does.
@@ -98,7 +110,7 @@ impl Rig {
             .env("SUBAGENTD_STATE_DIR", self.state())
             .env("SUBAGENTD_SOCKET", self.socket())
             .env("SUBAGENTD_LIMITS__GRACE", "200ms")
-            .env("SUBAGENTD_LIMITS__CHILDREN", CHILDREN.to_string())
+            .env("SUBAGENTD_LIMITS__CHILDREN", self.children.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)

@@ -1,13 +1,16 @@
 //! Notices: offered until acknowledged, to one connection at a time.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::json;
 use subagentd_proto::PROTOCOL;
 use subagentd_proto::daemon::{ClientInfo, HelloParams};
 use subagentd_proto::inbox::Cursor;
-use subagentd_proto::method::DaemonHello;
-use subagentd_tests::{Ask, Daemon, Owner, Raw, Script, Site, until};
+use subagentd_proto::method::{DaemonHello, RunWait};
+use subagentd_proto::run::{WaitParams, WaitResponse};
+use subagentd_tests::{Ask, Daemon, Owner, Puppet, Raw, Script, Site, until};
 
 /// Long enough for a notice that should not come.
 const QUIET: Duration = Duration::from_millis(150);
@@ -15,6 +18,11 @@ const QUIET: Duration = Duration::from_millis(150);
 /// A site where a notice is out with one watcher for a short time only.
 fn short_offers() -> Site {
     Site::with(&[("inbox.offer", "200ms")])
+}
+
+/// A site where a notice is out with one watcher until that one goes.
+fn long_offers() -> Site {
+    Site::with(&[("inbox.offer", "1h")])
 }
 
 fn ask(site: &Site) -> Ask {
@@ -235,4 +243,124 @@ async fn a_cursor_ahead_of_everything_gets_what_comes_after_it() {
     assert_eq!(later.next().await.run, runs[2]);
     assert!(all.next_within(QUIET).await.is_none());
     assert!(never.next_within(QUIET).await.is_none());
+}
+
+/// Waits in the foreground, so long at most.
+async fn shows(owner: &Owner, run: &str, timeout_ms: Option<u64>) -> WaitResponse {
+    owner.call::<RunWait>(WaitParams { run: run.to_owned(), timeout_ms, foreground: true }).await.unwrap()
+}
+
+/// Begins a foreground wait that is over at once, lets the run end, and waits again. Gives the notice's number.
+async fn shown(site: &Site, daemon: &Daemon, waiters: &[&Owner]) -> u64 {
+    let puppet = Puppet::new(site, "gate; settle", "done");
+    let run = daemon.owner("me").await.begin(&site.puppet("explore", &puppet)).await;
+    for waiter in waiters {
+        assert!(!shows(waiter, &run, Some(0)).await.ended);
+    }
+    puppet.open_gate().await;
+    let mut seqs = Vec::new();
+    for waiter in waiters {
+        let answer = shows(waiter, &run, None).await;
+        assert!(answer.ended, "{answer:?}");
+        seqs.push(answer.run.notice.unwrap().seq);
+    }
+    seqs[0]
+}
+
+#[tokio::test]
+async fn what_a_foreground_wait_shows_is_offered_to_nobody_else() {
+    let site = long_offers();
+    let daemon = site.start();
+    let (watcher, waiter) = (daemon.owner("me").await, daemon.owner("me").await);
+    let mut watch = watcher.watch(None).await;
+    let seq = shown(&site, &daemon, &[&waiter]).await;
+    let later = watcher.run(&ask(&site)).await;
+    assert_eq!(watch.next().await.run, later.run, "it stops nobody");
+    assert_eq!(waiter.ack_up_to(seq).await, 1, "a range covers it");
+    drop(waiter);
+    assert!(watch.next_within(QUIET).await.is_none());
+    let left: Vec<String> = watcher.inbox().await.into_iter().map(|notice| notice.run).collect();
+    assert_eq!(left, [later.run]);
+}
+
+#[tokio::test]
+async fn what_was_shown_and_not_acknowledged_is_offered_when_the_last_waiter_goes() {
+    let site = long_offers();
+    let daemon = site.start();
+    let (watcher, older, newer) = (daemon.owner("me").await, daemon.owner("me").await, daemon.owner("me").await);
+    let mut watch = watcher.watch(None).await;
+    let seq = shown(&site, &daemon, &[&older, &newer]).await;
+    drop(older);
+    assert!(watch.next_within(QUIET).await.is_none());
+    drop(newer);
+    assert_eq!(watch.next().await.seq, seq);
+}
+
+#[tokio::test]
+async fn a_waiter_that_does_not_acknowledge_in_time_or_gives_it_back_loses_it() {
+    let site = short_offers();
+    let daemon = site.start();
+    let (watcher, waiter) = (daemon.owner("me").await, daemon.owner("me").await);
+    let mut watch = watcher.watch(None).await;
+    let seq = shown(&site, &daemon, &[&waiter]).await;
+    assert_eq!(watch.next().await.seq, seq);
+
+    let site = long_offers();
+    let daemon = site.start();
+    let (watcher, waiter) = (daemon.owner("me").await, daemon.owner("me").await);
+    let mut watch = watcher.watch(None).await;
+    let run = watcher.begin(&site.play("explore", &Script::new().sleep_long())).await;
+    shows(&waiter, &run, Some(0)).await;
+    let background = WaitParams { run: run.clone(), timeout_ms: Some(0), foreground: false };
+    waiter.call::<RunWait>(background).await.unwrap();
+    watcher.cancel(&run).await;
+    assert_eq!(watch.next().await.run, run);
+}
+
+#[tokio::test]
+async fn a_foreground_wait_of_another_owner_only_observes() {
+    let site = Site::new();
+    let daemon = site.start();
+    let (watcher, other) = (daemon.owner("me").await, daemon.owner("other").await);
+    let mut watch = watcher.watch(None).await;
+    let seq = shown(&site, &daemon, &[&other]).await;
+    assert_eq!(watch.next().await.seq, seq);
+    assert_eq!(other.ack_up_to(seq).await, 0);
+    assert_eq!(watcher.ack_up_to(seq).await, 1);
+}
+
+/// A command line that waits, once it has shown that it does.
+fn waiting(site: &Site, run: &str) -> Child {
+    let mut command = site.cli_command(&["wait", run, "--owner", "me"]);
+    let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(process.stderr.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("explore"), "{line}");
+    process
+}
+
+#[tokio::test]
+async fn what_one_terminal_shows_another_does_not_unless_the_first_is_killed() {
+    let site = long_offers();
+    let daemon = site.start();
+    let owner = daemon.owner("me").await;
+    let mut watch = owner.watch(None).await;
+    for killed in [false, true] {
+        let puppet = Puppet::new(&site, "gate; settle", "done");
+        let run = owner.begin(&site.puppet("explore", &puppet)).await;
+        let mut process = waiting(&site, &run);
+        if killed {
+            process.kill().unwrap();
+        }
+        puppet.open_gate().await;
+        let seq = owner.wait(&run).await.notice.unwrap().seq;
+        let status = tokio::task::spawn_blocking(move || process.wait().unwrap()).await.unwrap();
+        if killed {
+            assert_eq!(watch.next().await.seq, seq);
+        } else {
+            assert_eq!(status.code(), Some(0));
+            assert!(owner.get(&run).await.notice.unwrap().acknowledged);
+            assert!(watch.next_within(QUIET).await.is_none());
+        }
+    }
 }

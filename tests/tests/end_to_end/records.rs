@@ -112,7 +112,8 @@ fn assert_private(path: &Path, seen: &mut Vec<String>) {
     };
     assert!(expected.contains(&mode), "{} has mode {mode:o}", path.display());
     seen.push(path.display().to_string());
-    if found.is_dir() {
+    // What stands in its own folder the child has made itself, by its client's mask.
+    if found.is_dir() && !path.ends_with("session") {
         for entry in path.read_dir().unwrap() {
             assert_private(&entry.unwrap().path(), seen);
         }

@@ -113,7 +113,7 @@ impl Runner for Local {
         // Without its lock nothing in the folder proves that it never started.
         let may_have_started = !self.is_of_this_boot(handle) || lock == Lock::Missing || folder::has_started(&place)?;
         if may_have_started {
-            return Ok(Collected::Lost(self.clear(handle)));
+            return Ok(Collected::Unexplained);
         }
         let words = folder::last_log_line(&place).unwrap_or_else(|| "the shim never started".to_owned());
         Ok(Collected::NeverStarted(words))

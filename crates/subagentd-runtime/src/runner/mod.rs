@@ -55,14 +55,14 @@ pub trait Runner: Send + Sync {
     /// Kills a shim that does not do what it is there for. One that is gone needs no killing.
     fn kill(&self, handle: &Handle);
 
-    /// Looks whether the shim lives, and if not, what is left of it: its record, or what it left behind, which is ended
-    /// first. Blocks up to [`crate::leftovers::PATIENCE`].
+    /// Looks whether the shim lives, and if not, what there is of it.
     ///
     /// # Errors
     /// When nobody can tell now: never read as death or as "never started".
     fn collect(&self, handle: &Handle) -> io::Result<Collected>;
 
-    /// Ends what is left of an attempt that is known to have started, whatever its folder says.
+    /// Ends what is left of an attempt that has started and has no record, whatever its folder says. Blocks up to
+    /// [`crate::leftovers::PATIENCE`].
     fn clear(&self, handle: &Handle) -> Lost;
 
     /// Removes an attempt in which nothing happened.
@@ -112,8 +112,8 @@ pub enum Collected {
     Alive,
     /// Its record, and the name it has in the spool.
     Record(Box<Record>, String),
-    /// Its child had started, and there is no record. What was left has been ended, as far as that went.
-    Lost(Lost),
+    /// Its child had started, and there is no record: it is lost, unless its end was stored in the meantime.
+    Unexplained,
     /// Its child never started, with the shim's last words.
     NeverStarted(String),
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::setup::Setup;
 use crate::driver::Dialect;
-use crate::folder;
+use crate::{files, folder};
 
 /// Names in the folder of conversations that are looked at. With more than that the rest counts as not there.
 const LOOKED_AT: usize = 10_000;
@@ -25,6 +25,9 @@ pub(super) fn place(setup: &Setup, dialect: &dyn Dialect) -> Result<Place, Strin
     let request = &setup.request;
     let asked = &request.conversation;
     let folder = setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default();
+    // By the shim: the child's own mask may let everybody in.
+    files::make_folder_in(&setup.run, Path::new(folder::SESSION))
+        .map_err(|error| format!("the folder of the conversation cannot be made: {error}"))?;
     let id = if asked.id.is_empty() { request.attempt.child.run.to_string() } else { asked.id.clone() };
     let begun = is_begun(&folder, |file| dialect.is_conversation(file, &id))
         .map_err(|error| format!("the conversation cannot be looked for: {error}"))?;

@@ -95,7 +95,7 @@ async fn await_end(
                 continue;
             }
             Ok(Collected::Record(record, name)) => Event::Record(record, name),
-            Ok(Collected::Lost(lost)) => Event::Lost(attempt, lost),
+            Ok(Collected::Unexplained) => Event::Unexplained(handle),
             Ok(Collected::NeverStarted(why)) => Event::NeverStarted(attempt, why),
             Err(error) => {
                 // Never read as death or as "never started": it may be another time.

@@ -28,7 +28,7 @@ use subagentd_core::id::{AttemptId, ChildId, RunId};
 use subagentd_core::schedule::{self, Effect, Schedule};
 use subagentd_runtime::folder::Places;
 use subagentd_runtime::format::{Record, Word};
-use subagentd_runtime::runner::{Lost, Runner};
+use subagentd_runtime::runner::{self, Lost, Runner};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{Reader, Writer};
 use tokio::sync::{mpsc, watch};
@@ -38,6 +38,7 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use command::{Cancelled, Handle, Launched, Paused, Resumption, Steering, Submission};
 pub(crate) use progress::Snapshot;
+pub(crate) use start::ANSWER;
 
 use crate::clock::Clock;
 use crate::settings::Settings;
@@ -97,7 +98,9 @@ enum Event {
     Word(AttemptId, Word),
     /// A shim's record is in the spool, under this name.
     Record(Box<Record>, String),
-    /// The shim is gone, its child had started, and there is no record; what it left has been ended.
+    /// The shim is gone, its child had started, and there is no record.
+    Unexplained(runner::Handle),
+    /// What such a shim left has been ended.
     Lost(AttemptId, Lost),
     /// A shim had its time to confirm a cancel.
     CancelOverdue(AttemptId),
@@ -299,6 +302,7 @@ impl Hub {
             Event::NotBegun(attempt) => self.on_not_begun(attempt).await,
             Event::Word(attempt, word) => self.on_word(attempt, word).await,
             Event::Record(record, name) => self.on_record(*record, name).await,
+            Event::Unexplained(handle) => self.on_unexplained(handle),
             Event::Lost(attempt, lost) => self.on_lost(attempt, lost).await,
             Event::CancelOverdue(attempt) => self.on_cancel_overdue(attempt),
         }

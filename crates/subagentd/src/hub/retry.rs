@@ -6,6 +6,7 @@ use std::time::Duration;
 use subagentd_core::id::AttemptId;
 use subagentd_core::life::{Reason, State};
 use subagentd_core::schedule;
+use subagentd_runtime::runner::Handle;
 use subagentd_store::Requeue;
 
 use super::{Done, Event, Hub, LONGEST_PAUSE, PAUSE, STARTS, spool};
@@ -58,7 +59,7 @@ impl Hub {
         tracing::warn!(%attempt, error, "an attempt never started");
         if running {
             // It said that it runs: whoever removed the proof, it is never started again by itself.
-            self.end_lost(attempt);
+            self.end_lost(self.handle(attempt, None));
         } else if child.cancel.is_some() {
             self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
         } else if failed >= STARTS {
@@ -69,10 +70,18 @@ impl Hub {
         }
     }
 
+    /// Without a record the child is lost, unless its record came by the spool, was stored and removed before its shim's
+    /// end was seen.
+    pub(super) fn on_unexplained(&mut self, handle: Handle) {
+        if self.live(handle.attempt).is_some() {
+            self.end_lost(handle);
+        }
+    }
+
     /// Ends what is left of a child that is known to have run, and then the child.
-    fn end_lost(&self, attempt: AttemptId) {
+    fn end_lost(&self, handle: Handle) {
         let (runner, report) = (Arc::clone(&self.context.runner), self.report.clone());
-        let handle = self.handle(attempt, None);
+        let attempt = handle.attempt;
         self.tasks.spawn(async move {
             match tokio::task::spawn_blocking(move || runner.clear(&handle)).await {
                 // A hub that is gone has stopped; the next start looks again.

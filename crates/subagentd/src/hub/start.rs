@@ -1,11 +1,14 @@
 //! Starting an attempt: folder made → `starting` committed → lock taken → shim spawned → pid stored (design 2).
 
+use std::fmt::Display;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use subagentd_core::deliver;
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
+use subagentd_core::plan::{Captured, Decision, Plan, Supplier};
 use subagentd_core::resolve::PARENT;
 use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, TaskText};
 use subagentd_runtime::runner::{Handle, LaunchFault};
@@ -17,15 +20,20 @@ use tokio::time::Instant;
 use super::link::Link;
 use super::live::Material;
 use super::{Context, Event, Hub};
-use crate::api::conversation;
+use crate::api::{conversation, instructions};
 use crate::clock::now_ms;
 use crate::settings::PI;
 
 /// Name of a single run's answer in the run's folder (design 7).
-const ANSWER: &str = "result.md";
+pub(crate) const ANSWER: &str = "result.md";
 
 /// What a child is told that goes on without a word of its caller.
 const GO_ON: &str = "You were interrupted. Go on with your task from where you stopped.";
+
+/// What stands between an agent's own instructions and those that hold where it works.
+const STANDING: &str = "# What holds where you work\n\nThe rest was written for everybody who works for this user and in \
+    this directory. Follow it, too. Where it disagrees with what stands above on what you are to do and what you must \
+    not, the words above hold.";
 
 /// One start, on its own beside the hub.
 struct Start {
@@ -112,7 +120,7 @@ impl Start {
         let kind = past.continuation.as_ref().map_or(AttemptKind::First, |_| AttemptKind::Resume);
         let task = self.first_words(&material.task, &past).await.map_err(Refusal::Unprepared)?;
         let request = self.request(&material, past, task).map_err(Refusal::Impossible)?;
-        let instructions = material.plan.instructions.clone();
+        let instructions = self.instructions(&material.plan).await.map_err(Refusal::Unprepared)?;
         let runner = Arc::clone(&self.context.runner);
         let prepared = tokio::task::spawn_blocking(move || runner.prepare(&request, &instructions)).await;
         prepared
@@ -204,6 +212,21 @@ impl Start {
         }
     }
 
+    /// The agent's own, and behind them those that hold where it works, as they were when it was launched.
+    async fn instructions(&self, plan: &Plan) -> Result<String, String> {
+        let Captured { standing: Some(Decision { value: Some(digest), .. }), .. } = &plan.captured else {
+            return Ok(plan.instructions.clone());
+        };
+        let file = instructions::file(&self.context.places, self.attempt.child);
+        let unusable =
+            |error: &dyn Display| format!("the standing instructions {} cannot be used: {error}", file.display());
+        let standing = tokio::fs::read_to_string(&file).await.map_err(|error| unusable(&error))?;
+        if deliver::digest(standing.as_bytes()) != *digest {
+            return Err(unusable(&"they were changed since the launch"));
+        }
+        Ok(joined(&plan.instructions, &standing))
+    }
+
     fn request(&self, material: &Material, past: Past, task: TaskText) -> Result<Request, String> {
         let Past { continuation, answered, conversation } = past;
         let plan = &material.plan;
@@ -234,6 +257,8 @@ impl Start {
             model: model.to_owned(),
             thinking: plan.thinking_argument().to_owned(),
             tools: plan.tools.value.clone(),
+            extensions: plan.captured.suppliers.iter().map(extension).collect(),
+            excluded_tools: plan.captured.withheld.clone(),
             task,
             conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: conversation, fork },
             answer: ANSWER.into(),
@@ -242,6 +267,20 @@ impl Start {
             limits: plan.limits.value,
         })
     }
+}
+
+/// How the request names what is loaded into a child.
+fn extension(supplier: &Supplier) -> String {
+    match supplier {
+        Supplier::File(name) | Supplier::Package(name) => name.clone(),
+        Supplier::Builtin(name) => format!("builtin:{name}"),
+    }
+}
+
+/// Says whose words are whose: only the agent's own say what it is for.
+fn joined(own: &str, standing: &str) -> String {
+    let own = own.trim_end();
+    if own.is_empty() { standing.to_owned() } else { format!("{own}\n\n{STANDING}\n\n{standing}") }
 }
 
 /// What a child is told first: its task; once there is a conversation, what the resume says. One that was paused before

@@ -28,6 +28,7 @@ use ask::Asker;
 use configured::Configured;
 use offline::Offline;
 use pi::Pi;
+pub(crate) use pi::configuration_folder;
 use probe::Model;
 pub(crate) use survey::{Listed, Survey};
 

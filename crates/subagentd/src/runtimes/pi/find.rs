@@ -9,6 +9,7 @@ use subagentd_core::plan::Environment;
 use subagentd_runtime::files;
 
 use super::words;
+use crate::environment;
 use crate::runtimes::stamp::{self, Stamp};
 use crate::runtimes::version::Version;
 
@@ -127,20 +128,10 @@ fn package(file: &Path) -> Option<Package> {
 }
 
 /// As pi finds it: its own variable, else below the home.
-fn configuration_folder(environment: &Environment) -> PathBuf {
-    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty());
-    let home = || match given("HOME") {
-        Some(home) => PathBuf::from(home),
-        None => {
-            nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.dir).unwrap_or_default()
-        }
-    };
-    match given("PI_CODING_AGENT_DIR") {
-        Some(folder) => match folder.strip_prefix("~/") {
-            Some(below) => home().join(below),
-            None => PathBuf::from(folder),
-        },
-        None => home().join(".pi/agent"),
+pub(crate) fn configuration_folder(environment: &Environment) -> PathBuf {
+    match environment.get("PI_CODING_AGENT_DIR").filter(|folder| !folder.is_empty()) {
+        Some(folder) => environment::below_home(environment, Path::new(folder)),
+        None => environment::home(environment).join(".pi/agent"),
     }
 }
 

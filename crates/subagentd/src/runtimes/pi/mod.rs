@@ -14,6 +14,7 @@ use super::version::Version;
 use super::{Findings, Look, Question, Runtime};
 use crate::settings::PI;
 use find::Found;
+pub(crate) use find::configuration_folder;
 
 /// For a program to tell its version.
 const VERSION_WITHIN: Duration = Duration::from_secs(5);
@@ -144,7 +145,10 @@ fn judge_node(node: &str, line: Result<String, Unanswered>) -> Result<(), (Unans
         Ok(None) => Unanswered::Because("tells no version".to_owned()),
         Err(what) => what,
     };
-    let reason = words::node_unfit(node, &what);
+    let reason = match &what {
+        Unanswered::Lost => format!("{node} {what}"),
+        Unanswered::Because(_) => words::node_unfit(node, &what),
+    };
     Err((what, reason))
 }
 
