@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Launch an agent on a task, and wait for its end
     #[command(after_help = help::RUN)]
     Run(Run),
+    /// Tell what `run` would decide with the same options, and why
+    #[command(after_help = help::EXPLAIN)]
+    Explain(Explain),
     /// Show what needs you, works, waits and is done
     #[command(after_help = help::LIST, visible_alias = "ls")]
     List(List),
@@ -60,10 +63,13 @@ pub(crate) enum Command {
     Inbox(Inbox),
     /// Show the agents and runtimes that can be used
     #[command(after_help = help::AGENTS)]
-    Agents,
+    Agents(Agents),
     /// Show the models that can be named, by runtime
     #[command(after_help = help::MODELS)]
     Models(Models),
+    /// Show the ladders that models are chosen by
+    #[command(after_help = help::PROFILES)]
+    Profiles(Profiles),
     /// Show who holds which workspace, or give one up
     #[command(after_help = help::LEASE)]
     Lease {
@@ -84,6 +90,23 @@ pub(crate) struct Run {
     pub(crate) agent: String,
     /// What it shall do, in quotes; `-` reads it from standard input
     pub(crate) task: String,
+    #[command(flatten)]
+    pub(crate) options: LaunchOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The agent's name, see `agents`
+    pub(crate) agent: String,
+    /// What it should do; the digest is told only with it
+    pub(crate) task: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: LaunchOptions,
+}
+
+/// What `run` and `explain` have in common.
+#[derive(Debug, Args)]
+pub(crate) struct LaunchOptions {
     /// Return as soon as the run is accepted
     #[arg(short, long)]
     pub(crate) detach: bool,
@@ -111,6 +134,25 @@ pub(crate) struct Run {
     /// Same key and request again: the same run
     #[arg(long)]
     pub(crate) key: Option<String>,
+    /// Let the project's agents and settings count
+    #[arg(long)]
+    pub(crate) trust_project: bool,
+    /// Tools that stand for a parent's: a,b,c
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    pub(crate) parent_tools: Option<Vec<String>>,
+    /// fresh: it begins with nothing but its task
+    #[arg(long, value_name = "CONTEXT", hide_possible_values = true, value_parser = PossibleValuesParser::new(words::CONTEXTS))]
+    pub(crate) context: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Profiles {
+    /// Where the project is, if not here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Let the project's own settings count
+    #[arg(long)]
+    pub(crate) trust_project: bool,
 }
 
 #[derive(Debug, Args)]
@@ -235,6 +277,22 @@ pub(crate) struct Ack {
     /// All there are
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Agents {
+    /// Where the project is, if not here
+    #[arg(long, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+    /// Let the project's own agents count
+    #[arg(long)]
+    pub(crate) trust_project: bool,
+    /// user leaves out the project's, project yours; or both
+    #[arg(long, hide_possible_values = true, value_parser = PossibleValuesParser::new(words::SCOPES))]
+    pub(crate) scope: Option<String>,
+    /// Tell who suits this task; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) task: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -60,6 +60,8 @@ fn wrong_lines_are_refused() {
         &["inbox", "ack", "1", "--all"],
         &["inbox", "ack", "1a2b3c4d"],
         &["daemon"],
+        &["agents", "--scope", "builtin"],
+        &["agents", "explore"],
         &["lease"],
         &["lease", "release"],
     ];
@@ -97,6 +99,9 @@ fn right_lines_are_taken() {
         &["inbox", "ack", "--all", "--owner", "cli:other"],
         &["daemon", "status"],
         &["models", "--runtime", "pi", "--refresh", "--json"],
+        &["agents", "--directory", "/w", "--trust-project", "--scope", "project", "--json"],
+        &["agents", "--task=- look into this"],
+        &["agents", "--task", "-"],
         &["lease", "list"],
         &["lease", "release", "1a2b3c4d"],
     ];

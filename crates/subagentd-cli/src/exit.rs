@@ -101,6 +101,10 @@ impl Exit {
             | Kind::ModelNotExact
             | Kind::ModelUnavailable
             | Kind::ThinkingUnavailable
+            | Kind::ThinkingOffProhibited
+            | Kind::ContextUnavailable
+            | Kind::AboveCeiling
+            | Kind::SettingsBroken
             | Kind::RuntimeUnavailable
             | Kind::WorkspaceUnusable
             | Kind::Refused

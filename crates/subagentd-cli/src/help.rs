@@ -37,6 +37,32 @@ itself; a longer one, and a pipe, the file that holds it.
 --json: the reply of run/wait (WaitResponse); with --detach that of run/launch
 (LaunchResponse).";
 
+pub(crate) const EXPLAIN: &str = "\
+Every value with who set it and why, what fell through, what would be loaded,
+and the files that the agent is made of. Nothing is stored or started.
+
+Examples:
+  subagentd-cli explain worker
+  subagentd-cli explain worker \"mend the build\" --trust-project
+  subagentd-cli explain explore --parent-tools read,grep,web_search
+
+The digest covers every value and the task: that of the run is the same, unless
+something changed in between. Options are those of `run`; --key and --title have
+no part in it. The exit code is 3 where the launch would be refused.
+--json: the reply of run/preflight (PreflightResponse).";
+
+pub(crate) const PROFILES: &str = "\
+A ladder has the tiers of a family of models, the most capable first. An agent
+that names no model gets a tier of its parent's family, by its role. What you or
+a trusted project write under [profiles.FAMILY] takes the place of that ladder
+as a whole; a ladder with a mistake routes nobody until it is mended.
+
+Examples:
+  subagentd-cli profiles
+  subagentd-cli profiles --trust-project
+
+--json: the reply of profile/list (ListResponse).";
+
 pub(crate) const LIST: &str = "\
 Without an option: what of yours ended badly and was not seen yet, what is
 paused, what works, what waits and for what, and the newest of what is done.
@@ -157,8 +183,20 @@ A number that is none of yours is told with exit code 4; the others are marked.
 
 pub(crate) const AGENTS: &str = "\
 Agents that may write wait for each other in one directory; those that only read
-do not.
---json: the reply of agent/catalog (CatalogResponse).";
+do not. A file of yours lies over a shipped one of the same name, a project's
+over both, field by field: the table tells what is hidden. What a project brings
+counts only where you say that you trust it, for a launch as well as here. An
+agent whose file has a mistake is not replaced by another one of its name.
+
+Examples:
+  subagentd-cli agents
+  subagentd-cli agents --trust-project --scope project
+  subagentd-cli agents --task \"review the last commit, change nothing\"
+
+With --task it prints what a model is told: all agents, and at the end advice
+for the task. Nothing is launched, and the task is not kept.
+--json: the reply of agent/catalog (CatalogResponse); with --task that of
+agent/list (ListResponse).";
 
 pub(crate) const MODELS: &str = "\
 A runtime is looked for with the variables of this shell: its PATH, home and

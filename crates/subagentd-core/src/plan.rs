@@ -164,6 +164,9 @@ pub struct Plan {
     /// The runtime's program as it was found for the client; `None` leaves it to the configuration at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
+    /// Digest of everything in it and of the task, hex; `None` in plans of before launches had one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
 }
 
 impl Plan {

@@ -51,7 +51,7 @@ pub struct CatalogResponse {
     pub agents: Vec<AgentView>,
     /// Runtimes, by name.
     pub runtimes: Vec<RuntimeView>,
-    /// What is wrong beside the agents themselves: packages that are named and not there.
+    /// What is wrong beside the agents themselves: directories that cannot be read, packages that are not there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
 }

@@ -78,6 +78,14 @@ pub enum Kind {
     ModelUnavailable,
     /// The model does not have this thinking level.
     ThinkingUnavailable,
+    /// A model that can think is not to be kept from it by `off`.
+    ThinkingOffProhibited,
+    /// The context that was asked for cannot be had: there is no conversation, or no such context.
+    ContextUnavailable,
+    /// A ceiling of the settings does not allow it.
+    AboveCeiling,
+    /// A settings file has a fault that could widen what a child may do; see `at`.
+    SettingsBroken,
     /// No runtime of that name, or it is not usable.
     RuntimeUnavailable,
     /// The workspace is missing, no directory, or may not be entered.
@@ -133,6 +141,10 @@ impl Kind {
             | Self::ModelNotExact
             | Self::ModelUnavailable
             | Self::ThinkingUnavailable
+            | Self::ThinkingOffProhibited
+            | Self::ContextUnavailable
+            | Self::AboveCeiling
+            | Self::SettingsBroken
             | Self::RuntimeUnavailable
             | Self::WorkspaceUnusable
             | Self::Refused => Code::Refused,

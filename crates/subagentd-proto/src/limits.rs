@@ -39,6 +39,8 @@ pub const PAGE_ROWS_DEFAULT: u32 = 50;
 pub const ACK_NUMBERS: usize = 1_000;
 /// A notice on the wire, in bytes.
 pub const NOTICE_BYTES: usize = 1_024;
+/// The task of one `agent/list`, in bytes; a longer one is refused. Advice needs its beginning only.
+pub const ADVICE_TASK_BYTES: usize = 64 * 1024;
 /// Text of one `run/steer` or `run/resume`, in bytes; a longer one is refused.
 pub const STEER_BYTES: usize = 64 * 1024;
 /// Steers of one child that it has not got yet. The next one is refused as `overloaded`, retryable.
@@ -47,3 +49,19 @@ pub const STEERS: u32 = 32;
 pub const STEER_WAIT_MS: u64 = 2_000;
 /// A captured conversation, in bytes; a larger one is refused.
 pub const CONVERSATION_BYTES: usize = 64 * 1024 * 1024;
+/// Standing instructions of one child, in bytes, with the lines that name their files; a launch with more is refused.
+pub const STANDING_BYTES: usize = 1024 * 1024;
+/// Files of captured standing instructions; a launch that names more is refused.
+pub const STANDING_FILES: usize = 64;
+/// Captured tools; a launch that names more is refused.
+pub const CAPTURED_TOOLS: usize = 2_000;
+/// Captured models; a launch that names more is refused.
+pub const CAPTURED_MODELS: usize = 10_000;
+/// Levels of one captured model; a launch that names more is refused.
+pub const CAPTURED_LEVELS: usize = 32;
+/// Captured providers with a supplier; a launch that names more is refused.
+pub const CAPTURED_PROVIDERS: usize = 500;
+/// A captured name, in bytes: of a tool, a provider, a model; a longer one is refused.
+pub const CAPTURED_NAME_BYTES: usize = 256;
+/// A captured path or source of a package, in bytes; a longer one is refused.
+pub const CAPTURED_PATH_BYTES: usize = 4_096;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::ProblemView;
+
 /// Parameters of `profile/list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -20,6 +22,9 @@ pub struct ListParams {
 pub struct ListResponse {
     /// Families, by name.
     pub profiles: Vec<ProfileView>,
+    /// What else is wrong in the settings files that were read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<ProblemView>,
 }
 
 /// The ladder of one family.

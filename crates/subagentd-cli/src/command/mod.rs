@@ -3,6 +3,7 @@
 mod agents;
 mod cancel;
 mod daemon;
+mod explain;
 mod inbox;
 mod lease;
 mod list;
@@ -10,6 +11,7 @@ mod live;
 mod models;
 mod next;
 mod pause;
+mod profiles;
 mod result;
 mod resume;
 mod run;
@@ -39,6 +41,7 @@ pub(crate) async fn perform(cli: Cli, screen: &Screen) -> Result<Exit, Failure> 
 async fn dispatch(command: Command, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args, caller, screen).await,
+        Command::Explain(args) => explain::explain(args, caller, screen).await,
         Command::List(args) => list::list(&args, caller, screen).await,
         Command::Show(args) => show::show(args, caller, screen).await,
         Command::Wait(args) => wait::wait(args, caller, screen).await,
@@ -48,8 +51,9 @@ async fn dispatch(command: Command, caller: &Caller, screen: &Screen) -> Result<
         Command::Cancel(args) => cancel::cancel(args, caller, screen).await,
         Command::Result(args) => result::result(args, caller, screen).await,
         Command::Inbox(args) => inbox::inbox(args, caller, screen).await,
-        Command::Agents => agents::agents(caller, screen).await,
+        Command::Agents(args) => agents::agents(args, caller, screen).await,
         Command::Models(args) => models::models(args, caller, screen).await,
+        Command::Profiles(args) => profiles::profiles(&args, caller, screen).await,
         Command::Lease { action } => lease::lease(action, caller, screen).await,
         Command::Daemon { action } => daemon::daemon(&action, caller, screen).await,
     }

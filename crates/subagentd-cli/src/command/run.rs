@@ -2,10 +2,10 @@
 
 use subagentd_proto::limits::FRAME_BYTES;
 use subagentd_proto::method::RunLaunch;
-use subagentd_proto::run::{Capture, LaunchParams, LaunchResponse};
+use subagentd_proto::run::{Capture, CapturedTool, LaunchParams, LaunchResponse};
 
 use super::wait;
-use crate::args::Run;
+use crate::args::{LaunchOptions, Run};
 use crate::connection::{Caller, Daemon};
 use crate::environment;
 use crate::exit::Exit;
@@ -18,11 +18,11 @@ use crate::render::time::Clock;
 use crate::render::{run as render, words};
 
 /// A longer one fits no frame.
-const TASK: Wanted = Wanted { what: "task", most: FRAME_BYTES as u64 };
+pub(super) const TASK: Wanted = Wanted { what: "task", most: FRAME_BYTES as u64 };
 
 pub(crate) async fn run(args: Run, caller: &Caller, screen: &Screen) -> Result<Exit, Failure> {
-    let detach = args.detach;
-    let params = params(args)?;
+    let detach = args.options.detach;
+    let params = params(args.agent, TASK.take(Some(args.task))?, args.options)?;
     // As the catalogue spells it.
     let agent = params.agent.trim().to_lowercase();
     let swapped = swapped(&params.agent, &params.task);
@@ -46,22 +46,32 @@ pub(crate) async fn run(args: Run, caller: &Caller, screen: &Screen) -> Result<E
     wait::finish(&daemon, &waited, screen, true).await
 }
 
-fn params(args: Run) -> Result<LaunchParams, Failure> {
-    let task = TASK.take(Some(args.task))?;
+/// What is asked of the daemon.
+pub(super) fn params(agent: String, task: String, options: LaunchOptions) -> Result<LaunchParams, Failure> {
+    let LaunchOptions { detach, model, thinking, runtime, title, directory, .. } = options;
+    let LaunchOptions { timeout, idle_timeout, key, trust_project, parent_tools, context, .. } = options;
+    let tool = |name: String| CapturedTool { name, ..CapturedTool::default() };
+    let stated = trust_project || parent_tools.is_some();
     Ok(LaunchParams {
-        agent: args.agent,
+        agent,
         task,
-        directory: environment::directory(args.directory.as_deref())?,
-        title: args.title,
-        model: args.model,
-        thinking: args.thinking,
-        background: Some(args.detach),
-        runtime: args.runtime,
-        timeout: args.timeout,
-        idle_timeout: args.idle_timeout,
-        key: args.key,
-        capture: Capture { environment: Some(environment::capture()), ..Capture::default() },
-        context: None,
+        directory: environment::directory(directory.as_deref())?,
+        title,
+        model,
+        thinking,
+        background: Some(detach),
+        runtime,
+        timeout,
+        idle_timeout,
+        key,
+        capture: Capture {
+            environment: Some(environment::capture()),
+            tools: parent_tools.map(|names| names.into_iter().map(tool).collect()),
+            trusted: trust_project.then_some(true),
+            stated_by: stated.then(|| "flag".to_owned()),
+            ..Capture::default()
+        },
+        context,
     })
 }
 

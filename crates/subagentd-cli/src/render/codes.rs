@@ -6,10 +6,12 @@ use super::time::limit;
 use super::words;
 
 /// What was remarked on the way, by code.
-const REMARKS: [(&str, &str); 20] = [
+const REMARKS: [(&str, &str); 22] = [
     ("max-turns.not-enforced", "its agent limits the turns; nothing holds that limit yet"),
     ("access.not-enforced", "its agent restricts what may be written; nothing holds that yet"),
     ("environment.of-daemon", "it has the environment of the daemon: the client stated none"),
+    ("settings.problems", "something in the settings is wrong and without effect; `explain` tells what"),
+    ("thinking.above-ceiling", "its model has no level as low as the ceiling, and thinks at its lowest"),
     ("leftovers", "processes of it could not be ended; its workspace stays locked until `lease release`"),
     ("answer.kept", "its watcher went away; whether it was done with this answer is not known"),
     ("answer.not-stored", "its answer could not be written to the disk"),

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 mod codes;
 pub(crate) mod daemon;
+pub(crate) mod explain;
 pub(crate) mod fields;
 pub(crate) mod fit;
 mod history;
@@ -10,6 +11,7 @@ pub(crate) mod inbox;
 pub(crate) mod lease;
 pub(crate) mod list;
 pub(crate) mod models;
+pub(crate) mod profiles;
 pub(crate) mod progress;
 pub(crate) mod run;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Words and figures that several screens share.
 
+use subagentd_proto::agent::ProblemView;
 use subagentd_proto::run::{ChildView, Receipt, Reference, State, Waits};
 
 use super::time::Clock;
@@ -19,11 +20,17 @@ pub(crate) const STATES: [(State, &str); 11] = [
     (State::Rejected, "rejected"),
 ];
 
+/// Whose agents are meant.
+pub(crate) const SCOPES: [&str; 3] = ["user", "project", "both"];
+
 /// Thinking levels, as `run/launch` takes them.
 pub(crate) const THINKING: [&str; 7] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 
 /// The level of a model that has none.
 pub(crate) const NO_THINKING: &str = "not-applicable";
+
+/// What a child may begin with, as `run/launch` takes it.
+pub(crate) const CONTEXTS: [&str; 2] = ["fresh", "parent"];
 
 /// Hex digits of a run's id that people see.
 pub(crate) const ENDING: usize = 8;
@@ -129,6 +136,11 @@ pub(crate) fn waits_short(waits: &Waits) -> String {
         (other, _) => format!("for {}", line(other)),
     };
     format!("#{} {on}", waits.place)
+}
+
+/// What is wrong in a file, with its place.
+pub(crate) fn problem(problem: &ProblemView) -> String {
+    line(&format!("{}, line {}: {}", problem.file, problem.line, problem.message))
 }
 
 /// Names, as one line.

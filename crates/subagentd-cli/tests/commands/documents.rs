@@ -32,12 +32,14 @@ pub(crate) fn everything(method: &str, params: &Value) -> Reply {
             "title": "t", "reference": reference(), "atMs": 1_700_000_003_000_u64,
         }]}),
         "inbox/ack" => json!({"acknowledged": 1}),
+        "agent/list" => json!({"text": "Executable agents:\n- explore (builtin): Finds"}),
         "agent/catalog" => json!({
             "agents": [{
                 "name": "explore", "description": "Finds", "source": "builtin", "tools": ["read"], "class": "shared",
                 "background": false, "launchable": true,
             }],
             "runtimes": [{"name": "offline", "default": true, "reason": "it is there"}],
+            "faults": ["agents.user names /a, which is not there"],
         }),
         "lease/list" => json!({"leases": [{
             "run": RUN, "child": 0, "state": "running", "workspace": "/w", "sinceMs": 1_700_000_000_000_u64,
@@ -110,6 +112,7 @@ fn every_document_is_the_wire_type_that_help_names() {
         (&["inbox"], "ListResponse", is::<inbox::ListResponse>),
         (&["inbox", "ack", "7"], "AckResponse", is::<inbox::AckResponse>),
         (&["agents"], "CatalogResponse", is::<agent::CatalogResponse>),
+        (&["agents", "--task", "look into this"], "ListResponse", is::<agent::ListResponse>),
         (&["lease", "list"], "ListResponse", is::<lease::ListResponse>),
         (&["lease", "release", "1a2b3c4d"], "ReleaseResponse", is::<lease::ReleaseResponse>),
         (&["daemon", "start"], "StatusResponse", is::<daemon::StatusResponse>),

@@ -10,6 +10,7 @@
 
 mod daemon;
 mod documents;
+mod explain;
 mod inbox;
 mod launch;
 mod lists;

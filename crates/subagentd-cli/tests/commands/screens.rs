@@ -26,9 +26,11 @@ fn screens(peer: &Peer, lines: &[&[&str]]) -> String {
 #[test]
 fn help() {
     let peer = Peer::absent();
-    let lines: [&[&str]; 20] = [
+    let lines: [&[&str]; 22] = [
         &["--help"],
         &["run", "--help"],
+        &["explain", "--help"],
+        &["profiles", "--help"],
         &["list", "--help"],
         &["show", "--help"],
         &["wait", "--help"],

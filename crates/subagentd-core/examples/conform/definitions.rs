@@ -48,7 +48,7 @@ fn error(missing: &Missing) -> &'static str {
         Missing::Duplicate { .. } => "duplicate-identifier",
         Missing::Disabled { .. } => "agent-disabled",
         Missing::Broken { problem, .. } if problem.about == About::Field(Key::Tools) => "invalid-tools",
-        Missing::Broken { .. } => "broken",
+        Missing::Broken { .. } | Missing::Unread { .. } => "broken",
     }
 }
 

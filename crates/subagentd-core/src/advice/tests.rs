@@ -115,7 +115,7 @@ fn a_scope_limits_advice_as_well() {
         file(Layer::Project, "our-builder", "---\ntools: [edit]\n---\n"),
     ];
     for (scope, expected) in [(AgentScope::User, "my-builder"), (AgentScope::Both, "our-builder")] {
-        let sources = Sources { files: files.clone(), project_trusted: true, scope, packages: Vec::new() };
+        let sources = Sources { files: files.clone(), project_trusted: true, scope, ..Sources::default() };
         let text = listed(&Catalog::build(&sources), "Fix the leak");
         assert!(text.contains(&format!("- Recommended: {expected} (")), "{text}");
     }

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::aliases;
 use super::shipped;
-use super::{Definition, Layer, PACKAGES, SourceFile, Sources};
+use super::{Definition, Layer, PACKAGES, SourceFile, Sources, Unread};
 
 /// All agents, by normalised identifier.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Catalog {
     pub(super) definitions: BTreeMap<String, Definition>,
     pub(super) aliases: BTreeMap<String, BTreeSet<String>>,
+    pub(super) unread: Vec<Unread>,
     faults: Vec<String>,
 }
 
@@ -19,13 +20,19 @@ impl Catalog {
     /// What the shipped files and these add up to. The order of the files has no meaning.
     #[must_use]
     pub fn build(sources: &Sources) -> Self {
-        let mut files: Vec<&SourceFile> = sources.files.iter().filter(|file| sources.admit(file)).collect();
+        let mut files: Vec<&SourceFile> =
+            sources.files.iter().filter(|file| sources.admit(file.layer, file.package.as_ref())).collect();
         files.sort_unstable();
         files.dedup();
         let shipped = shipped::definitions(&sources.packages);
         let given = files.into_iter().filter_map(Definition::of_source);
         let mut catalog = Self::new(shipped.into_iter().chain(given));
-        catalog.faults = missing_packages(sources);
+        let unread = sources.unread.iter().filter(|place| sources.admit(place.layer, place.package.as_ref()));
+        catalog.unread = unread.cloned().collect();
+        catalog.unread.sort_unstable();
+        catalog.faults = catalog.unread.iter().map(cannot_be_read).collect();
+        catalog.faults.extend(missing_packages(sources));
+        catalog.faults.extend(sources.faults.iter().cloned());
         catalog
     }
 
@@ -74,9 +81,15 @@ impl Catalog {
     }
 }
 
+fn cannot_be_read(place: &Unread) -> String {
+    let Unread { path, reason, .. } = place;
+    format!("the agents in {path} cannot be read: {reason}; until that is mended none is launched")
+}
+
 fn missing_packages(sources: &Sources) -> Vec<String> {
-    let given: BTreeSet<&str> = sources.files.iter().filter_map(|file| file.package.as_deref()).collect();
-    let known: BTreeSet<&str> = given.into_iter().chain(PACKAGES).collect();
+    let files = sources.files.iter().filter_map(|file| file.package.as_deref());
+    let unread = sources.unread.iter().filter_map(|place| place.package.as_deref());
+    let known: BTreeSet<&str> = files.chain(unread).chain(PACKAGES).collect();
     let asked: BTreeSet<&str> = sources.packages.iter().map(String::as_str).collect();
     let there = known.iter().copied().collect::<Vec<_>>().join(", ");
     let missing = asked.difference(&known);

@@ -1,7 +1,7 @@
 //! From the name in a request to an agent, or to the reason why there is none.
 
 use super::nearest::nearest;
-use super::{BadName, Catalog, Definition, Problem, name};
+use super::{BadName, Catalog, Definition, Problem, Unread, name};
 
 /// Why a catalogue has no agent to launch under a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,15 @@ pub enum Missing {
         asked: String,
         /// The agents.
         candidates: Vec<String>,
+    },
+    /// A place with definitions could not be looked through: one of them may be this agent, or change it.
+    Unread {
+        /// The name as it was asked for.
+        asked: String,
+        /// The place.
+        path: String,
+        /// Why, and what to do.
+        reason: String,
     },
     /// Several files of one layer claim this identifier.
     Duplicate {
@@ -65,6 +74,9 @@ impl Catalog {
     /// When there is none, or it cannot be launched.
     pub fn find(&self, asked: &str) -> Result<&Definition, Missing> {
         let name = name::normalised(asked).map_err(|fault| Missing::BadName { asked: asked.to_owned(), fault })?;
+        if let Some(Unread { path, reason, .. }) = self.unread.first() {
+            return Err(Missing::Unread { asked: asked.to_owned(), path: path.clone(), reason: reason.clone() });
+        }
         let named = self.definitions.get(&name);
         launchable(match named {
             Some(definition) => definition,

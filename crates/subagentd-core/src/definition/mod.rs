@@ -35,7 +35,7 @@ pub use name::{BadName, NAME_BYTES};
 pub(crate) use nearest::edits;
 pub use problem::{About, PROBLEMS, Problem, Severity};
 pub use shipped::PACKAGES;
-pub use source::{AgentScope, Content, SourceFile, Sources};
+pub use source::{AgentScope, Content, SourceFile, Sources, Unread};
 
 /// Where a definition comes from. A later one of this list overrides an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -25,6 +25,20 @@ pub enum Content {
     Unreadable(String),
 }
 
+/// A place with definitions that is there and could not be looked through. Nobody knows which agents it has or
+/// overrides, so that none is launched: anything else would let a request fall to another file of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unread {
+    /// Whose files it has.
+    pub layer: Layer,
+    /// The package it belongs to; `None` in every other layer.
+    pub package: Option<String>,
+    /// Its path.
+    pub path: String,
+    /// Why it could not be read, and what to do.
+    pub reason: String,
+}
+
 /// Everything that decides which agents there are. The order of files and packages has no meaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sources {
@@ -36,6 +50,10 @@ pub struct Sources {
     pub project_trusted: bool,
     /// Which layers take part.
     pub scope: AgentScope,
+    /// Places that could not be looked through.
+    pub unread: Vec<Unread>,
+    /// What else was found wrong on the way, one sentence each.
+    pub faults: Vec<String>,
 }
 
 /// Which of the layers a person writes take part. Shipped agents and packages belong to every scope.
@@ -80,13 +98,13 @@ impl AgentScope {
 }
 
 impl Sources {
-    /// Whether a file takes part.
-    pub(super) fn admit(&self, file: &SourceFile) -> bool {
-        let readable = match file.layer {
+    /// Whether a file of this layer, and of this package, takes part.
+    pub(super) fn admit(&self, layer: Layer, package: Option<&String>) -> bool {
+        let readable = match layer {
             Layer::Builtin | Layer::User => true,
-            Layer::Package => file.package.as_ref().is_some_and(|package| self.packages.contains(package)),
+            Layer::Package => package.is_some_and(|package| self.packages.contains(package)),
             Layer::Project => self.project_trusted,
         };
-        readable && self.scope.has(file.layer)
+        readable && self.scope.has(layer)
     }
 }

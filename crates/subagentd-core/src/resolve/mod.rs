@@ -163,6 +163,7 @@ pub fn resolve(request: &Request, catalog: &Catalog, facts: &Facts) -> Result<Pl
         model_kind: model.kind.word().to_owned(),
         thinking: model.thinking,
         program: None,
+        digest: None,
     })
 }
 

@@ -120,8 +120,10 @@ pub enum RefusalKind {
     ModelNotExact,
     /// A model that cannot be run, or none at all.
     ModelUnavailable,
-    /// A thinking level that does not exist, or off where it is prohibited.
+    /// A thinking level that does not exist.
     ThinkingUnavailable,
+    /// Off, where it is prohibited.
+    OffProhibited,
     /// A context that cannot be had.
     ContextUnavailable,
     /// A ceiling does not allow it.
@@ -138,12 +140,13 @@ impl Refusal {
                     RefusalKind::UnknownAgent
                 }
                 Missing::Disabled { .. } => RefusalKind::AgentDisabled,
-                Missing::Broken { .. } | Missing::Duplicate { .. } => RefusalKind::AgentBroken,
+                Missing::Broken { .. } | Missing::Duplicate { .. } | Missing::Unread { .. } => RefusalKind::AgentBroken,
             },
             Self::RuntimeUnknown { .. } | Self::RuntimeUnusable { .. } => RefusalKind::RuntimeUnavailable,
             Self::ModelNotExact { .. } => RefusalKind::ModelNotExact,
             Self::ModelUnavailable { .. } | Self::ModelNotNamed { .. } => RefusalKind::ModelUnavailable,
-            Self::ThinkingUnknown { .. } | Self::OffProhibited { .. } => RefusalKind::ThinkingUnavailable,
+            Self::ThinkingUnknown { .. } => RefusalKind::ThinkingUnavailable,
+            Self::OffProhibited { .. } => RefusalKind::OffProhibited,
             Self::NoConversation | Self::ContextUnknown { .. } => RefusalKind::ContextUnavailable,
             Self::CeilingAgent { .. } | Self::CeilingThinking { .. } | Self::CeilingTools { .. } => {
                 RefusalKind::AboveCeiling
@@ -162,6 +165,7 @@ impl Refusal {
             Missing::Unknown { .. }
             | Missing::BadName { .. }
             | Missing::Ambiguous { .. }
+            | Missing::Unread { .. }
             | Missing::Disabled { .. } => None,
         }
     }
@@ -269,6 +273,13 @@ impl fmt::Display for Missing {
                 "`{}` is another name of several agents; call one by its own name; {}",
                 error_line(asked),
                 Offer("agents", candidates)
+            ),
+            Self::Unread { asked, path, reason } => write!(
+                f,
+                "`{}` is not launched: the agents in {} cannot be read, and one of them may be it or change it: {}",
+                error_line(asked),
+                error_line(path),
+                error_line(reason)
             ),
             Self::Duplicate { agent, files, .. } => write!(
                 f,

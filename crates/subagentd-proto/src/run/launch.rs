@@ -133,7 +133,7 @@ pub struct DefinitionPart {
     pub source: String,
     /// The file.
     pub file: String,
-    /// The fields whose values it sets.
+    /// The fields it mentions. The word of a file further up hides its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<String>,
 }
@@ -154,6 +154,9 @@ pub struct PreflightResponse {
     /// Remarks: stable codes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// What is wrong in the settings files that were read and does not keep the launch from being made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<crate::agent::ProblemView>,
 }
 
 /// Response of `run/launch`, after the commit.

@@ -3,7 +3,8 @@
 use rstest::rstest;
 
 use super::super::{
-    About, AgentScope, Catalog, Content, Field, InheritTools, Key, Missing, Role, Severity, SourceFile, Sources,
+    About, AgentScope, Catalog, Content, Field, InheritTools, Key, Layer, Missing, Role, Severity, SourceFile, Sources,
+    Unread,
 };
 use super::{catalog, list, packaged, project, trusted, user};
 
@@ -121,4 +122,35 @@ fn a_name_beats_an_equal_alias_even_when_it_cannot_be_launched() {
     assert_eq!(catalog.find("Aide").unwrap().identifier, "helper");
     let missing = catalog.find("worker").unwrap_err();
     assert!(matches!(&missing, Missing::Disabled { file, .. } if file == "/p/worker.md"), "{missing:?}");
+}
+
+#[test]
+fn nothing_is_launched_while_a_place_that_counts_cannot_be_read() {
+    let unread = |layer, package: Option<&str>| Unread {
+        layer,
+        package: package.map(str::to_owned),
+        path: "/x/agents".to_owned(),
+        reason: "Permission denied".to_owned(),
+    };
+    let user = unread(Layer::User, None);
+    let project = unread(Layer::Project, None);
+    let package = unread(Layer::Package, Some("mine"));
+    for (place, sources, counts) in [
+        (&user, Sources::default(), true),
+        (&user, Sources { scope: AgentScope::Project, ..Sources::default() }, false),
+        (&project, Sources::default(), false),
+        (&project, trusted(Vec::new()), true),
+        (&package, Sources::default(), false),
+        (&package, Sources { packages: super::owned(&["mine"]), ..Sources::default() }, true),
+    ] {
+        let catalog = Catalog::build(&Sources { unread: vec![place.clone()], ..sources });
+        let told = catalog.faults().iter().map(String::as_str).collect::<Vec<_>>();
+        assert_eq!(told.len(), usize::from(counts), "{told:?}");
+        assert!(told.iter().all(|told| told.contains("/x/agents") && told.contains("Permission denied")), "{told:?}");
+        for name in ["explore", "no-such-agent"] {
+            let found = catalog.find(name);
+            assert_eq!(matches!(found, Err(Missing::Unread { .. })), counts, "{place:?}: {found:?}");
+        }
+        assert!(matches!(catalog.find("../x"), Err(Missing::BadName { .. })));
+    }
 }

@@ -40,7 +40,7 @@ fn packaged(package: &str, name: &str, text: &str) -> SourceFile {
 }
 
 fn trusted(files: Vec<SourceFile>) -> Sources {
-    Sources { files, packages: Vec::new(), project_trusted: true, scope: AgentScope::Both }
+    Sources { files, project_trusted: true, scope: AgentScope::Both, ..Sources::default() }
 }
 
 fn catalog(files: Vec<SourceFile>) -> Catalog {

@@ -56,8 +56,9 @@ fn sources() -> impl Strategy<Value = Sources> {
     let packages =
         vec(proptest::sample::select(vec!["mine".to_owned(), "handoff".to_owned(), "none".to_owned()]), 0..3);
     let scope = proptest::sample::select(AgentScope::ALL.to_vec());
-    (vec(source(), 0..8), packages, any::<bool>(), scope)
-        .prop_map(|(files, packages, project_trusted, scope)| Sources { files, packages, project_trusted, scope })
+    (vec(source(), 0..8), packages, any::<bool>(), scope).prop_map(|(files, packages, project_trusted, scope)| {
+        Sources { files, packages, project_trusted, scope, ..Sources::default() }
+    })
 }
 
 proptest! {
