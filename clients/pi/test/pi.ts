@@ -137,6 +137,12 @@ export class Pi {
     );
   }
 
+  /** What `child.ts` told so far of tools that can only be called by others. */
+  callable(): string[][] {
+    const told = this.records.filter(({ statusKey }) => statusKey === "subagentd.callable");
+    return told.map(({ statusText }) => JSON.parse(statusText ?? "") as string[]);
+  }
+
   /** Closes its input, or finds it ended, and gives the exit code. */
   async ended(): Promise<number | null> {
     this.#process.stdin.end();

@@ -14,7 +14,8 @@ const BUILT_IN: [&str; 7] = ["read", "bash", "edit", "write", "grep", "find", "l
 const DEFAULT_TOOLS: [&str; 4] = ["read", "bash", "edit", "write"];
 
 /// Options with a value that mean something to a model's program only.
-const UNUSED_VALUES: [&str; 5] = ["--provider", "--model", "--thinking", "-e", "--append-system-prompt"];
+const UNUSED_VALUES: [&str; 6] =
+    ["--provider", "--model", "--thinking", "-e", "--append-system-prompt", "--exclude-tools"];
 
 /// Options without a value that hold here anyway.
 const UNUSED_SWITCHES: [&str; 6] =
@@ -33,7 +34,7 @@ Usage: subagentd-offline --mode rpc [--tools LIST] [--session-dir DIR] [--sessio
   --fork FILE         begin it as a copy of this one
   --script FILE       play this file instead of searching (also SUBAGENTD_OFFLINE_SCRIPT)
 
-Taken and not used: --provider --model --thinking --append-system-prompt -e (with a value),
+Taken and not used: --provider --model --thinking --append-system-prompt --exclude-tools -e (with a value),
 --no-approve --no-extensions --no-skills --no-prompt-templates --no-themes --no-context-files
 ";
 
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn takes_what_a_driver_passes() {
-        let line = "--mode rpc --provider p --model m --thinking high --tools read,nope,grep,read --session-dir /d \
+        let line = "--mode rpc --provider p --model m --thinking high --tools read,nope,grep,read --exclude-tools x,mcp__* --session-dir /d \
                     --session-id s-1 --fork /p.jsonl --no-approve --no-extensions -e f.ts --no-skills --no-prompt-templates --no-themes \
                     --no-context-files --append-system-prompt p.md --script /x.jsonl";
         let args: Vec<&str> = line.split_whitespace().collect();

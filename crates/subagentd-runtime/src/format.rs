@@ -67,6 +67,13 @@ pub struct Request {
     pub thinking: String,
     /// Effective tools.
     pub tools: Vec<String>,
+    /// What is loaded into the child beside what is ours: an extension's absolute path, a package's source, or
+    /// `builtin:NAME`. Nothing else is.
+    #[serde(default)]
+    pub extensions: Vec<String>,
+    /// Tools that these bring besides, which the child must not have.
+    #[serde(default)]
+    pub excluded_tools: Vec<String>,
     /// What the child is told first: the task, or what a resume says.
     pub task: TaskText,
     /// Its conversation.

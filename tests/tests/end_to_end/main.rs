@@ -22,6 +22,7 @@ mod lives;
 mod never_started;
 mod pi;
 mod places;
+mod preflight;
 mod protocol;
 mod queue;
 mod records;

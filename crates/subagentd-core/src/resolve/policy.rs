@@ -25,6 +25,24 @@ pub struct Policy {
     pub ceilings: Vec<Ceiling>,
 }
 
+impl Policy {
+    /// Whether no child loads the extensions of this package, whatever its version or reference.
+    pub(super) fn excludes(&self, source: &str) -> bool {
+        self.excluded_packages.iter().any(|other| package(other) == package(source))
+    }
+}
+
+/// Which package a source names, whatever version or reference of it: `npm:a@1.0` is `npm:a`.
+fn package(source: &str) -> &str {
+    let source = source.split('#').next().unwrap_or(source);
+    let name = source.rfind('/').map_or(0, |slash| slash + 1);
+    // A scope's own `@` stands before the slash.
+    match source.get(name..).and_then(|last| last.rfind('@')) {
+        Some(at) if at > 0 => source.get(..name + at).unwrap_or(source),
+        _ => source,
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
         Self {
@@ -101,4 +119,26 @@ pub(super) fn lower(
         None => format!("{reason}, and the model has no level as low; this is its lowest"),
     };
     Ok(lowered > most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_the_same_at_every_version() {
+        for (source, same) in [
+            ("npm:a", "npm:a"),
+            ("npm:a@1.0.0", "npm:a"),
+            ("npm:@scope/a", "npm:@scope/a"),
+            ("npm:@scope/a@latest", "npm:@scope/a"),
+            ("git:github.com/u/r@v1", "git:github.com/u/r"),
+            ("https://h/u/r#main", "https://h/u/r"),
+            ("./packages/a", "./packages/a"),
+            ("@", "@"),
+            ("", ""),
+        ] {
+            assert_eq!(package(source), same, "{source}");
+        }
+    }
 }

@@ -14,8 +14,9 @@ pub(super) fn needed(
     policy: &Policy,
 ) -> (Vec<Supplier>, Vec<String>) {
     let of_tools = active.iter().filter(|tool| tools.contains(&tool.name)).filter_map(|tool| tool.supplier.as_ref());
-    let of_provider = capture.providers.get(provider).filter(|supplier| may_load(supplier, capture, policy));
-    let mut suppliers: Vec<_> = of_tools.chain(of_provider).cloned().collect();
+    let of_provider = capture.providers.get(provider);
+    let needed = of_tools.chain(of_provider).filter(|supplier| may_load(supplier, capture, policy));
+    let mut suppliers: Vec<_> = needed.cloned().collect();
     suppliers.sort();
     suppliers.dedup();
     let brought = active.iter().filter(|tool| tool.supplier.as_ref().is_some_and(|name| suppliers.contains(name)));
@@ -28,6 +29,27 @@ pub(super) fn needed(
 
 /// The host's own extension and packages that the configuration excludes load into no child.
 fn may_load(supplier: &Supplier, capture: &Capture, policy: &Policy) -> bool {
-    let excluded = matches!(supplier, Supplier::Package(source) if policy.excluded_packages.contains(source));
+    let excluded = matches!(supplier, Supplier::Package(source) if policy.excludes(source));
     !excluded && Some(supplier) != capture.host.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_the_host_nor_an_excluded_package_is_loaded_for_a_tool_or_a_provider() {
+        let of = |name: &str| Some(Supplier::Package(name.to_owned()));
+        let tool = |name: &str, supplier| ActiveTool { supplier, ..ActiveTool::named(name) };
+        let active = [tool("a", of("npm:good")), tool("b", of("npm:bad@2")), tool("c", of("npm:host"))];
+        let capture = Capture {
+            host: of("npm:host"),
+            providers: [("p".to_owned(), Supplier::Package("npm:bad@3".to_owned()))].into(),
+            ..Capture::default()
+        };
+        let policy = Policy { excluded_packages: vec!["npm:bad".to_owned()], ..Policy::default() };
+        let tools = ["a", "b", "c"].map(str::to_owned);
+        let (suppliers, _) = needed(&tools, "p", &active, &capture, &policy);
+        assert_eq!(suppliers, [Supplier::Package("npm:good".to_owned())]);
+    }
 }

@@ -45,7 +45,7 @@ pub fn effective_tools(
         of_host.then(|| "the host's own extension supplies it, which no child loads".to_owned())
     });
     take_out(&mut tools, |name| match supplier(name) {
-        Some(Supplier::Package(source)) if policy.excluded_packages.contains(source) => {
+        Some(Supplier::Package(source)) if policy.excludes(source) => {
             Some(format!("the package {source} is excluded by the configuration"))
         }
         _ => None,

@@ -20,6 +20,8 @@ pub struct Asked {
     pub thinking: String,
     /// The tools it may have, and no others.
     pub tools: Vec<String>,
+    /// Further tools of its extensions, which have to be out of reach.
+    pub excluded_tools: Vec<String>,
     /// The whole first prompt. It is sent once, over standard input, and never an argument.
     pub prompt: String,
 }
@@ -38,6 +40,17 @@ pub struct Files {
     pub instructions: Option<PathBuf>,
     /// Where [`Dialect::extension`] stands. pi's publishes the active tools; without it such a child is refused.
     pub extension: Option<PathBuf>,
+    /// Further extensions, as the child takes them. Files among them must exist: pi's child does not start otherwise.
+    pub extensions: Vec<OsString>,
+}
+
+/// Something that a child is to load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Supply {
+    /// Part of the child program.
+    Own,
+    /// At the first of these places that is there; none means that it cannot be loaded.
+    At(Vec<PathBuf>),
 }
 
 /// A file of ours that goes into a child.
@@ -79,6 +92,9 @@ pub enum Stop {
 pub trait Dialect {
     /// A file that the child program has to be given.
     fn extension(&self) -> Option<Extension>;
+
+    /// Where an extension of [`crate::format::Request::extensions`] is, for a child with this environment.
+    fn supply(&self, extension: &str, environment: &[(String, String)]) -> Supply;
 
     /// Whether a file of this name in the folder of conversations is the conversation of this name.
     fn is_conversation(&self, file: &str, id: &str) -> bool;

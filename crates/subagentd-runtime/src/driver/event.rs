@@ -27,6 +27,11 @@ pub enum Event {
     },
     /// The child accepted the prompt.
     Prompted,
+    /// Some of the missing tools came after the prompt, as those of servers do that connect meanwhile.
+    ToolsCame {
+        /// Those that are still missing.
+        tools_missing: Vec<String>,
+    },
     /// A sign of life that is nothing else.
     Activity,
     /// A tool call began.
@@ -159,6 +164,9 @@ pub struct Totals {
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::ToolsCame { tools_missing } => {
+                f.debug_struct("ToolsCame").field("tools_missing", tools_missing).finish()
+            }
             Self::Verified { reported, tools_missing } => {
                 f.debug_struct("Verified").field("reported", reported).field("tools_missing", tools_missing).finish()
             }

@@ -18,8 +18,8 @@ mod frame;
 mod pi;
 mod steers;
 
-pub use dialect::{Asked, Dialect, Extension, Files, Phase, Stop, begin};
+pub use dialect::{Asked, Dialect, Extension, Files, Phase, Stop, Supply, begin};
 pub use event::{ARGS_BYTES, Event, Line, NAME_BYTES, Settlement, Totals};
 pub use frame::LINE_BYTES;
-pub use pi::{Driver, NOISE_EVENTS, TOOLS_STATUS};
+pub use pi::{CALLABLE_STATUS, Driver, NOISE_EVENTS, TOOLS_STATUS};
 pub use steers::{OPEN_STEERS, STEERS};

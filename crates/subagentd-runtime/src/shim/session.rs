@@ -301,7 +301,9 @@ impl Session<'_> {
             return;
         }
         match event {
-            Event::Verified { tools_missing, .. } => self.tools_missing = tools_missing,
+            Event::Verified { tools_missing, .. } | Event::ToolsCame { tools_missing } => {
+                self.tools_missing = tools_missing;
+            }
             Event::Prompted => {
                 if self.sinks.saw_watched() {
                     self.remark("start.contended");

@@ -186,7 +186,8 @@ impl Sinks {
     fn end_line(&mut self) {
         let has = |text: &str| self.line.windows(text.len()).any(|piece| piece == text.as_bytes());
         self.seen |= self.watched.is_some_and(has);
-        if self.line.iter().any(|byte| !byte.is_ascii_whitespace()) {
+        // A hint how to go on follows the error, and is for whoever typed the command.
+        if self.line.iter().any(|byte| !byte.is_ascii_whitespace()) && !self.line.starts_with(b"Hint: ") {
             std::mem::swap(&mut self.last_line, &mut self.line);
         }
         self.line.clear();

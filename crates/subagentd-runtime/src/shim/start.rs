@@ -15,6 +15,10 @@ use crate::folder;
 use crate::format::{Delivery, End, Phase, Receipt, Word};
 use subagentd_core::life::Reason;
 
+/// Remark: an extension that brings tools or the provider is not there any more. Its tools are missing (G1); without its
+/// provider the verification refuses the child.
+const EXTENSION_MISSING: &str = "extension.missing";
+
 /// What a second start needs. There is at most one, and none once the prompt may be on its way.
 pub(super) struct Again {
     asked: Asked,
@@ -41,11 +45,12 @@ fn begin(setup: &Setup, prepared: Prepared) -> Result<Session<'_>, String> {
         model: setup.request.model.clone(),
         thinking: setup.request.thinking.clone(),
         tools: setup.request.tools.clone(),
+        excluded_tools: setup.request.excluded_tools.clone(),
         prompt: task,
     };
     let mut sinks =
         Sinks::open(setup).map_err(|error| format!("the attempt's working records cannot be made: {error}"))?;
-    let (child, driver) = start(setup, &environment, asked.clone())?;
+    let Started { child, driver, remark } = start(setup, &environment, asked.clone())?;
     sinks.watch_for(driver.contention());
     let now = Instant::now();
     let mut session = Session {
@@ -62,7 +67,7 @@ fn begin(setup: &Setup, prepared: Prepared) -> Result<Session<'_>, String> {
         settlement: None,
         answer: None,
         tools_missing: Vec::new(),
-        remarks: Vec::new(),
+        remarks: remark.map(str::to_owned).into_iter().collect(),
         started_at_ms: super::now_ms(),
         gone_at: None,
         alone: false,
@@ -78,11 +83,20 @@ fn begin(setup: &Setup, prepared: Prepared) -> Result<Session<'_>, String> {
     Ok(session)
 }
 
-fn start(setup: &Setup, environment: &[(String, String)], asked: Asked) -> Result<(Child, Box<dyn Dialect>), String> {
+struct Started {
+    child: Child,
+    driver: Box<dyn Dialect>,
+    /// What was odd about it.
+    remark: Option<&'static str>,
+}
+
+fn start(setup: &Setup, environment: &[(String, String)], asked: Asked) -> Result<Started, String> {
     let driver = driver::begin(asked);
-    let files = files(setup, &*driver)?;
+    let mut files = files(setup, &*driver)?;
+    files.extensions = extension::supplied(&setup.request.extensions, &*driver, environment);
+    let remark = (files.extensions.len() < setup.request.extensions.len()).then_some(EXTENSION_MISSING);
     let child = child::start(setup, environment, &driver.argv(&files))?;
-    Ok((child, driver))
+    Ok(Started { child, driver, remark })
 }
 
 fn files(setup: &Setup, dialect: &dyn Dialect) -> Result<Files, String> {
@@ -96,6 +110,7 @@ fn files(setup: &Setup, dialect: &dyn Dialect) -> Result<Files, String> {
         // A path that does not exist would be taken for the text itself.
         instructions: instructions.is_file().then_some(instructions),
         extension,
+        extensions: Vec::new(),
     })
 }
 
@@ -156,7 +171,7 @@ impl Session<'_> {
         }
         let Some(Again { asked, environment, steers, .. }) = self.again.take() else { return false };
         match start(self.setup, &environment, asked) {
-            Ok((child, driver)) => {
+            Ok(Started { child, driver, .. }) => {
                 self.remark("start.retried");
                 (self.child, self.driver) = (child, driver);
                 self.ending = ending(self.setup);

@@ -50,6 +50,8 @@ impl Attempt {
             model: "m".into(),
             thinking: "off".into(),
             tools: vec!["read".into()],
+            extensions: Vec::new(),
+            excluded_tools: Vec::new(),
             task: TaskText::Inline("begin".into()),
             conversation: Conversation::default(),
             answer: "result.md".into(),

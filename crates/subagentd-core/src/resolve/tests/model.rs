@@ -92,12 +92,16 @@ fn thinking_follows_the_chosen_model(
 }
 
 #[rstest]
-#[case::word("HIGH", "off, minimal, low, medium, high, xhigh, max")]
-#[case::off("off", "can think and is not to be kept from it by `off`, which the call names")]
-fn thinking_that_cannot_be_had_is_refused(#[case] thinking: &str, #[case] says: &str) {
+#[case::word("HIGH", RefusalKind::ThinkingUnavailable, "off, minimal, low, medium, high, xhigh, max")]
+#[case::off(
+    "off",
+    RefusalKind::OffProhibited,
+    "can think and is not to be kept from it by `off`, which the call names"
+)]
+fn thinking_that_cannot_be_had_is_refused(#[case] thinking: &str, #[case] kind: RefusalKind, #[case] says: &str) {
     let request = Request { thinking: Some(thinking.to_owned()), runtime: Some("pi".to_owned()), ..call("agent") };
     let refusal = resolve(&request, &agent(""), &facts()).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::ThinkingUnavailable);
+    assert_eq!(refusal.kind(), kind);
     assert!(refusal.to_string().contains(says), "{refusal}");
 }
 

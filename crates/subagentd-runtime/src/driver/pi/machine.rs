@@ -9,10 +9,12 @@ use subagentd_core::outcome::Reported;
 use super::argv;
 use super::command::{Command, Commands};
 use super::settle::{Circumstances, Last, judge};
+use super::supply;
+use super::tools::Tools;
 use crate::driver::event::{Event, Settlement, Totals};
 use crate::driver::frame::{Framer, LINE_BYTES};
 use crate::driver::steers::{Steers, Taken};
-use crate::driver::{Asked, Dialect, Extension, Files, Phase, Stop};
+use crate::driver::{Asked, Dialect, Extension, Files, Phase, Stop, Supply};
 use crate::format::{Delivery, Receipt};
 
 /// Lines that are no records and still give an event each; of further ones only the bytes are counted
@@ -41,7 +43,7 @@ pub struct Driver {
     pub(super) commands: Commands,
     pub(super) events: VecDeque<Event>,
     pub(super) reported: Reported,
-    pub(super) tools: Option<Vec<String>>,
+    pub(super) tools: Tools,
     pub(super) last: Option<Last>,
     pub(super) tools_started: u64,
     pub(super) noise_lines: usize,
@@ -70,7 +72,7 @@ impl Driver {
             commands,
             events: VecDeque::new(),
             reported: Reported::default(),
-            tools: None,
+            tools: Tools::default(),
             last: None,
             tools_started: 0,
             noise_lines: 0,
@@ -165,6 +167,10 @@ impl Driver {
 impl Dialect for Driver {
     fn extension(&self) -> Option<Extension> {
         Some(Extension { name: "child.ts", text: include_str!("../../../../../clients/pi/child.ts") })
+    }
+
+    fn supply(&self, extension: &str, environment: &[(String, String)]) -> Supply {
+        supply::of(extension, environment)
     }
 
     /// The file is named `<time>_<id>.jsonl`.

@@ -8,10 +8,12 @@ mod record;
 mod repair;
 mod reply;
 mod settle;
+mod supply;
+mod tools;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
 pub use machine::{Driver, NOISE_EVENTS};
-pub use verify::TOOLS_STATUS;
+pub use tools::{CALLABLE_STATUS, TOOLS_STATUS};

@@ -11,6 +11,7 @@ use super::record::{
     UiRequest, read,
 };
 use super::settle::Last;
+use super::tools::{CALLABLE_STATUS, TOOLS_STATUS};
 use super::{repair, verify};
 use crate::driver::event::{ARGS_BYTES, Event, Line, NAME_BYTES, Settlement};
 use crate::driver::frame::Frame;
@@ -123,7 +124,7 @@ impl Driver {
     fn available_models(&mut self, response: &Response<'_>) {
         let models: Models<'_> = response.data().unwrap_or_default();
         let checked =
-            verify::available(&self.asked, &models).and_then(|()| verify::tools(&self.asked, self.tools.as_deref()));
+            verify::available(&self.asked, &models).and_then(|()| verify::tools(&self.asked, &mut self.tools));
         match checked {
             Ok(tools_missing) => {
                 let reported = self.reported.clone();
@@ -276,8 +277,13 @@ impl Driver {
     fn ui_request(&mut self, text: &str) {
         let Some(request) = read::<UiRequest>(text) else { return };
         match request.method.as_deref() {
-            Some("setStatus") if request.status_key.as_deref() == Some(verify::TOOLS_STATUS) => {
-                self.published_tools(request.status_text.as_deref().and_then(read));
+            Some("setStatus") => {
+                let names = request.status_text.as_deref().and_then(read);
+                match request.status_key.as_deref() {
+                    Some(TOOLS_STATUS) => self.published_tools(names),
+                    Some(CALLABLE_STATUS) => self.published_callable(names.unwrap_or_default()),
+                    _ => {}
+                }
             }
             Some("select" | "confirm" | "input" | "editor") => {
                 let answered = self.commands.cancel_dialog(request.id.as_deref().unwrap_or_default());
@@ -293,10 +299,29 @@ impl Driver {
     /// What counts is what the child has before its prompt; of later changes it is only said that there were some.
     fn published_tools(&mut self, tools: Option<Vec<String>>) {
         if self.phase == Phase::Verifying {
-            self.tools = tools;
-            self.reported.tools = self.tools.as_deref().map(verify::reported_tools);
-        } else if tools != self.tools {
+            self.reported.tools = tools.as_deref().map(verify::reported_tools);
+            self.tools.active = tools;
+        } else {
+            let changed = self.tools.active_now(&tools.unwrap_or_default());
+            self.later_tools(changed);
+        }
+    }
+
+    fn published_callable(&mut self, tools: Vec<String>) {
+        if self.phase == Phase::Verifying {
+            self.tools.callable = tools;
+        } else {
+            let changed = self.tools.callable_now(tools, &self.asked.tools);
+            self.later_tools(changed);
+        }
+    }
+
+    fn later_tools(&mut self, changed: bool) {
+        if changed {
             self.remarks.insert("tools.changed");
+        }
+        if let Some(tools_missing) = self.tools.came() {
+            self.events.push_back(Event::ToolsCame { tools_missing });
         }
     }
 

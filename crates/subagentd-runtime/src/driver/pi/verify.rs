@@ -1,14 +1,10 @@
 //! Is the child what was asked for? Model and thinking level exactly; tools by decision G1.
 
-use std::collections::BTreeSet;
-
 use subagentd_core::life::Reason;
 
 use super::record::{Model, Models, State};
+use super::tools::{Tools, absent};
 use crate::driver::{Asked, Settlement};
-
-/// Key of the status line in which the probe publishes the active tools, as a JSON list of names.
-pub const TOOLS_STATUS: &str = "subagentd.tools";
 
 /// Tools that come with the child program. One of these that was asked for and is absent is a refusal; others come from
 /// extensions and may be missing.
@@ -65,19 +61,20 @@ pub(super) fn available(asked: &Asked, models: &Models<'_>) -> Result<(), Settle
     Err(refusal(Reason::ModelUnavailable, &error))
 }
 
-/// Gives the asked extension tools that are absent.
-pub(super) fn tools(asked: &Asked, active: Option<&[String]>) -> Result<Vec<String>, Settlement> {
-    let Some(active) = active else {
+/// Gives the asked extension tools that are absent. What the child can only call counts as much as what its model sees.
+pub(super) fn tools(asked: &Asked, tools: &mut Tools) -> Result<Vec<String>, Settlement> {
+    let Some(all) = tools.all() else {
         let error = "the child did not report its tools: its tool probe is not loaded or failed";
         return Err(refusal(Reason::ToolsMismatch, error));
     };
-    let (asked, active): (Vec<&str>, Vec<&str>) =
-        (asked.tools.iter().map(String::as_str).collect(), active.iter().map(String::as_str).collect());
-    let beyond = absent(&active, &asked);
+    let wanted: Vec<&str> = asked.tools.iter().map(String::as_str).collect();
+    let beyond = absent(&all, &wanted);
     let (lacking, missing): (Vec<&str>, Vec<&str>) =
-        absent(&asked, &active).into_iter().partition(|tool| BUILT_IN.contains(tool));
+        absent(&wanted, &tools.there()).into_iter().partition(|tool| BUILT_IN.contains(tool));
     if beyond.is_empty() && lacking.is_empty() {
-        return Ok(missing.into_iter().map(str::to_owned).collect());
+        let missing: Vec<String> = missing.into_iter().map(str::to_owned).collect();
+        tools.begin(missing.clone());
+        return Ok(missing);
     }
     let mut faults = Vec::new();
     if !beyond.is_empty() {
@@ -90,17 +87,10 @@ pub(super) fn tools(asked: &Asked, active: Option<&[String]>) -> Result<Vec<Stri
     let error = format!(
         "the child's tools are not the asked ones: {}; asked for [{}], the child has [{}]",
         faults.join(" and "),
-        asked.join(", "),
-        active.join(", ")
+        wanted.join(", "),
+        all.join(", ")
     );
     Err(refusal(Reason::ToolsMismatch, &error))
-}
-
-/// Those of the first list that the second one lacks, each once.
-fn absent<'a>(these: &[&'a str], those: &[&'a str]) -> Vec<&'a str> {
-    // A set: a hostile child may publish any number of names.
-    let mut seen: BTreeSet<&str> = those.iter().copied().collect();
-    these.iter().copied().filter(|tool| seen.insert(tool)).collect()
 }
 
 fn refusal(reason: Reason, error: &str) -> Settlement {

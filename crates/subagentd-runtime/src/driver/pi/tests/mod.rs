@@ -26,6 +26,7 @@ pub(super) fn asked() -> Asked {
         model: "search".into(),
         thinking: "off".into(),
         tools: vec!["read".into(), "bash".into()],
+        excluded_tools: Vec::new(),
         prompt: "- where?\n\u{2028}\"quoted\" @x".into(),
     }
 }
@@ -43,6 +44,11 @@ pub(super) fn models(names: &[(&str, &str)]) -> Value {
 
 pub(super) fn probe(tools: &str) -> Value {
     json!({"type": "extension_ui_request", "id": "u", "method": "setStatus", "statusKey": TOOLS_STATUS,
+           "statusText": tools})
+}
+
+pub(super) fn callable(tools: &str) -> Value {
+    json!({"type": "extension_ui_request", "id": "u", "method": "setStatus", "statusKey": CALLABLE_STATUS,
            "statusText": tools})
 }
 
@@ -182,6 +188,7 @@ fn the_command_line_has_the_flags_and_never_the_prompt() {
         fork: Some("/run/dir/parent.jsonl".into()),
         instructions: Some("/run/dir/instructions.md".into()),
         extension: Some("/run/dir/child.ts".into()),
+        extensions: vec!["/x/tool.ts".into()],
     };
     let line = |asked: &Asked, files: &Files| {
         let argv = Driver::new(asked.clone()).argv(files);
@@ -189,14 +196,56 @@ fn the_command_line_has_the_flags_and_never_the_prompt() {
     };
     assert_eq!(
         line(&asked(), &files),
-        "--mode rpc --provider offline --model search --thinking off --tools read,bash --session-dir /run/dir/session \
-         --session-id abc --fork /run/dir/parent.jsonl -e /run/dir/child.ts --append-system-prompt /run/dir/instructions.md --no-approve \
-         --no-extensions --no-skills --no-prompt-templates --no-themes"
+        "--mode rpc --provider offline --model search --thinking off --tools read,bash --exclude-tools \
+         mcp__*,list_mcp_resources,list_mcp_resource_templates,read_mcp_resource --session-dir /run/dir/session \
+         --session-id abc --fork /run/dir/parent.jsonl -e /run/dir/child.ts -e /x/tool.ts --append-system-prompt \
+         /run/dir/instructions.md --no-approve --no-extensions --no-skills --no-prompt-templates --no-themes --no-context-files"
     );
-    let bare = Files { instructions: None, extension: None, fork: None, ..files };
+    let bare = Files { instructions: None, extension: None, extensions: Vec::new(), fork: None, ..files };
     let without_tools = Asked { tools: Vec::new(), ..asked() };
     let argv = line(&without_tools, &bare);
-    assert!(argv.contains(" --no-tools ") && !argv.contains("--tools "), "{argv}");
+    assert!(argv.contains(" --no-tools ") && !argv.contains(" --tools "), "{argv}");
     assert!(!argv.contains(" -e ") && !argv.contains("--fork") && !argv.contains("--append-system-prompt"), "{argv}");
     assert!(!Driver::new(asked()).argv(&bare).iter().any(|arg| arg == OsStr::new(&asked().prompt)));
+}
+
+#[test]
+fn what_is_not_asked_for_is_excluded() {
+    let line = |tools: &[&str], withheld: &[&str]| {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let asked = Asked { tools: names(tools), excluded_tools: names(withheld), ..asked() };
+        let files = Files {
+            session_dir: "/s".into(),
+            session_id: "s".into(),
+            fork: None,
+            instructions: None,
+            extension: None,
+            extensions: vec!["builtin:codemode".into()],
+        };
+        let argv = Driver::new(asked).argv(&files);
+        argv.iter().map(|arg| arg.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    };
+    const RESOURCES: &str = "list_mcp_resources,list_mcp_resource_templates,read_mcp_resource";
+    let rows = [
+        (line(&["read"], &["b", "a"]), format!("--tools read --exclude-tools b,a,mcp__*,{RESOURCES} ")),
+        (line(&["mcp__a__b"], &["mcp__a__c"]), format!("--tools mcp__a__b --exclude-tools mcp__a__c,{RESOURCES} ")),
+        (
+            line(&["read_mcp_resource"], &[]),
+            "--tools read_mcp_resource --exclude-tools mcp__*,list_mcp_resources,list_mcp_resource_templates "
+                .to_owned(),
+        ),
+        // The list wins: a supplier may bring a name that another one is asked for.
+        (line(&["read"], &["read"]), format!("--tools read --exclude-tools mcp__*,{RESOURCES} ")),
+        // For pi these are no names.
+        (
+            line(&["read", "mcp__*", "+bash", "-read", "a,b", ""], &["*", "c,d"]),
+            format!("--tools read --exclude-tools mcp__*,{RESOURCES} "),
+        ),
+        (line(&["*"], &[]), " --no-tools ".to_owned()),
+        (line(&["codemode", "tool_search"], &[]), " -e builtin:codemode -e builtin:tool-search --".to_owned()),
+    ];
+    for (argv, part) in rows {
+        assert!(argv.contains(&part), "{part:?} is not in {argv}");
+    }
+    assert_eq!(line(&["codemode"], &[]).matches("builtin:codemode").count(), 1);
 }

@@ -165,3 +165,50 @@ fn tools_that_change_later_are_remarked_and_change_nothing() {
     assert_eq!(child.driver.reported().tools.as_deref().map(<[String]>::len), Some(2));
     assert_eq!(child.driver.phase(), Phase::Working);
 }
+
+#[test]
+fn what_can_only_be_called_counts_too() {
+    /// Asked tools, active ones, callable ones, and the missing ones or the refusal.
+    type Row<'a> = (&'a [&'a str], &'a str, &'a str, Result<&'a [&'a str], &'a str>);
+    let rows: [Row<'_>; 5] = [
+        (&["codemode", "mcp__a__b"], r#"["codemode"]"#, r#"["mcp__a__b"]"#, Ok(&[])),
+        (&["codemode", "mcp__a__b"], r#"["codemode"]"#, "[]", Ok(&["mcp__a__b"])),
+        // Nothing calls it.
+        (&["read", "mcp__a__b"], r#"["read"]"#, r#"["mcp__a__b"]"#, Ok(&["mcp__a__b"])),
+        (&["codemode"], r#"["codemode"]"#, r#"["mcp__a__b"]"#, Err("it has mcp__a__b beyond them")),
+        (&["read"], r#"["read"]"#, r#"["extra"]"#, Err("it has extra beyond them")),
+    ];
+    for (wanted, active, called, expected) in rows {
+        let mut child = Child::started(with_tools(wanted));
+        child.says([callable(called), probe(active), state("offline", "search", "off")]);
+        child.says([models(&[("offline", "search")])]);
+        match (expected, child.events.as_slice()) {
+            (Ok(missing), [Event::Verified { tools_missing, .. }]) => assert_eq!(tools_missing, missing, "{wanted:?}"),
+            (Err(sentence), [Event::Settled(settlement)]) => {
+                assert_eq!(settlement.reason, Reason::ToolsMismatch);
+                assert!(settlement.error.as_deref().unwrap().contains(sentence), "{settlement:?}");
+            }
+            other => panic!("{wanted:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn tools_that_were_asked_for_may_come_later() {
+    let mut child = Child::started(with_tools(&["codemode", "mcp__a__b", "mcp__a__c", "web_search"]));
+    child.says([probe(r#"["codemode"]"#), state("offline", "search", "off"), models(&[("offline", "search")])]);
+    child.says([ok("prompt"), callable(r#"["mcp__a__b"]"#), callable(r#"["mcp__a__b"]"#)]);
+    child.says([probe(r#"["codemode","mcp__a__c"]"#), callable("[]")]);
+    let came: Vec<&[String]> = child
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolsCame { tools_missing } => Some(tools_missing.as_slice()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(came, [&["mcp__a__c".to_owned(), "web_search".to_owned()][..], &["web_search".to_owned()][..]]);
+    assert!(child.driver.remarks().is_empty(), "{:?}", child.driver.remarks());
+    child.says([callable(r#"["mcp__a__d"]"#)]);
+    assert_eq!(child.driver.remarks(), ["tools.changed"]);
+}
