@@ -4,17 +4,22 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use anyhow::Context as _;
 use clap::Args;
 
 use crate::build::Built;
+use crate::pi::Pi;
 use crate::program;
 
 /// What to kill, and how often.
 #[derive(Debug, Args)]
 pub(crate) struct Soak {
-    /// The course of single runs; the only one so far
-    #[arg(long, required = true)]
+    /// The course of single runs
+    #[arg(long, required_unless_present = "pi", conflicts_with = "pi")]
     spine: bool,
+    /// Instead: so many rounds of eight real pi children at once, measured; nobody is killed
+    #[arg(long, value_name = "ROUNDS")]
+    pi: Option<u32>,
     /// Daemons to kill
     #[arg(long, default_value_t = 200)]
     daemon_kills: u32,
@@ -42,6 +47,13 @@ pub(crate) fn run(root: &Path, asked: &Soak) -> anyhow::Result<ExitCode> {
     let soak = Built::with(root, &["--package", "subagentd-tests", "--bin", "soak"])?;
     let mut command = program::command(soak.program("soak")?, root);
     command.arg(daemon.program("subagentd")?);
+    if let Some(rounds) = asked.pi {
+        let pi = Pi::provide(root)?.context("these rounds need npm, which fetches pi")?;
+        pi.tell(&mut command)?;
+        command.arg("--pi").arg(rounds.to_string());
+        program::say("\n== Eight at once");
+        return Ok(if program::succeeds(&mut command)? { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
     let numbers = [
         ("--seed", asked.seed.unwrap_or_else(new_seed)),
         ("--daemon-kills", asked.daemon_kills.into()),
