@@ -181,6 +181,7 @@ fn plan(agent: &str) -> Plan {
         environment_omitted: Vec::new(),
         remarks: vec!["environment.daemon".to_owned()],
         program: None,
+        digest: None,
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use subagentd_core::definition::Catalog;
 use subagentd_ipc::daemon_file::DaemonFile;
 use subagentd_ipc::limits::Limits;
 use subagentd_ipc::place::{Environment, Place};
@@ -22,9 +21,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::{self, About, Api, VERSION};
 use crate::clock::now_ms;
+use crate::definitions::Definitions;
 use crate::hub::{Context, Hub};
+use crate::policy::Policies;
 use crate::runtimes::Runtimes;
-use crate::settings::Settings;
+use crate::settings::{self, Settings};
 
 /// Exit code when another daemon has the state directory (N6).
 pub(crate) const ALREADY_RUNNING: i32 = 10;
@@ -62,7 +63,8 @@ pub(crate) fn serve() -> anyhow::Result<i32> {
         .thread_keep_alive(BLOCKING_IDLE)
         .build()
         .context("the daemon's threads cannot be started")?;
-    let ended = runtime.block_on(run(place, settings, open_files));
+    let policies = Policies::new(settings::file(configuration.as_deref()));
+    let ended = runtime.block_on(run(place, settings, policies, open_files));
     // A blocking call that hangs on a dead file system must not hold up the end.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(lock);
@@ -122,7 +124,7 @@ pub(crate) fn say(line: &str) {
     writeln!(std::io::stderr(), "{line}").ok();
 }
 
-async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyhow::Result<()> {
+async fn run(place: Place, settings: Settings, policies: Policies, open_files: Option<u64>) -> anyhow::Result<()> {
     let store = Store::open(&place.state).await?;
     let places = Places::new(&place.state);
     places.make().with_context(|| format!("the folders below {} cannot be made", place.state.display()))?;
@@ -143,11 +145,13 @@ async fn run(place: Place, settings: Settings, open_files: Option<u64>) -> anyho
     let (hub, handle) = Hub::open(Arc::clone(&context)).await?;
     let bound = bind_private(&place.socket)?;
     let ledger = api::ledger(&context.settings);
+    let definitions = Definitions::new(&context.settings.agents);
     let api = Arc::new(Api {
         hub: handle,
         context,
-        catalog: Catalog::builtin(),
+        definitions,
         runtimes,
+        policies,
         ledger,
         lookers: api::lookers(),
         about: About {

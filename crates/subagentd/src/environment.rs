@@ -102,6 +102,31 @@ pub(crate) fn of_process(pid: i32) -> Option<Environment> {
     (environment.contains_key("PATH") && !environment.contains_key(MARK)).then_some(environment)
 }
 
+/// The home directory that programs find in these variables; without one there, this user's.
+#[must_use]
+pub(crate) fn home(environment: &Environment) -> PathBuf {
+    let own = || nix::unistd::User::from_uid(nix::unistd::getuid()).ok().flatten().map(|user| user.dir);
+    let given = environment.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    given.or_else(own).unwrap_or_default()
+}
+
+/// A path as people write it: `~/` is the home directory.
+#[must_use]
+pub(crate) fn below_home(environment: &Environment, path: &Path) -> PathBuf {
+    match path.strip_prefix("~") {
+        Ok(below) => home(environment).join(below),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// The digest that an environment is kept under.
+///
+/// # Errors
+/// When it cannot be written down.
+pub(crate) fn digest_of(environment: &Environment) -> io::Result<String> {
+    Ok(digest(&serde_json::to_vec(environment)?))
+}
+
 /// Keeps an environment and gives its digest. The file is synced: a queued run must still find it after a power cut.
 ///
 /// # Errors

@@ -6,10 +6,12 @@
 mod api;
 mod boot;
 mod clock;
+mod definitions;
 mod descriptors;
 mod environment;
 mod hub;
 mod log;
+mod policy;
 mod runtimes;
 mod settings;
 mod signals;

@@ -1,18 +1,25 @@
 //! The daemon's settings (design 12, decision N1): built-in values, the user's file, `SUBAGENTD_*`.
 //!
-//! One struct with one name per setting; origins and further layers come with the settings' own methods.
+//! One struct with one name per setting; origins and further layers come with the settings' own methods. What the same
+//! file says about launches is none of it: [`crate::policy`] reads that for each launch.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use config::{Config, Environment, File, FileFormat};
+use config::{Config, ConfigError, Environment, File, FileFormat};
 use jiff::SignedDuration;
 use serde::Deserialize;
 use subagentd_core::plan::{Program, TimeLimits};
+use subagentd_runtime::files;
+
+use crate::policy;
 
 /// Name of the file below the user's configuration folder.
 const FILE: &str = "subagentd/config.toml";
+/// Name of the folder with the user's packages, beside it.
+const PACKAGES: &str = "subagentd/packages";
 /// Separates levels in the name of a variable: `SUBAGENTD_LIMITS__CHILDREN`. Other variables without it
 /// (`SUBAGENTD_SOCKET`) than the next one are no settings.
 const LEVEL: &str = "__";
@@ -42,6 +49,10 @@ level = "info"
 [environment]
 only = []
 
+[agents]
+packages = []
+project = ".pi/agents"
+
 [runtimes]
 "#;
 
@@ -57,6 +68,8 @@ pub(crate) struct Settings {
     pub log: Log,
     /// What of the client's environment a child gets.
     pub environment: EnvironmentSettings,
+    /// Where agents are defined.
+    pub agents: Agents,
     /// Child programs by name.
     pub runtimes: BTreeMap<String, Runtime>,
     /// The runtime of a launch that names none; absent lets the daemon choose.
@@ -108,6 +121,44 @@ pub(crate) struct EnvironmentSettings {
     pub only: Vec<String>,
 }
 
+/// Where agents are defined beside the shipped ones. Paths may begin with `~/`, the client's home.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Agents {
+    /// Directories of the user's own; absent means where pi has them.
+    pub user: Option<Vec<PathBuf>>,
+    /// The directory in a project: a path below its root.
+    pub project: PathBuf,
+    /// Packages that are switched on: shipped ones, or directories in `package_path`.
+    pub packages: Vec<String>,
+    /// Where the user's packages are; absent means `subagentd/packages` in the user's configuration folder.
+    pub package_path: Option<PathBuf>,
+}
+
+impl Agents {
+    /// The first value that has no meaning: its key, what it is, and what it may be.
+    fn wrong(&self) -> Option<(&'static str, String, &'static str)> {
+        let anchored = |path: &Path| path.is_absolute() || path.starts_with("~");
+        let shown = |path: &Path| path.display().to_string();
+        let is_name = |name: &str| {
+            let path = Path::new(name);
+            files::is_plain(path) && path.components().count() == 1 && !name.starts_with('.')
+        };
+        let anchor = "it must be absolute or begin with ~/";
+        if let Some(path) = self.user.iter().flatten().find(|path| !anchored(path)) {
+            return Some(("agents.user", shown(path), anchor));
+        }
+        if let Some(path) = self.package_path.as_deref().filter(|path| !anchored(path)) {
+            return Some(("agents.package_path", shown(path), anchor));
+        }
+        if !files::is_plain(&self.project) {
+            return Some(("agents.project", shown(&self.project), "it must be a path below the project, without `..`"));
+        }
+        let name = self.packages.iter().find(|name| !is_name(name))?;
+        Some(("agents.packages", name.clone(), "a package's name is that of a directory, without slashes"))
+    }
+}
+
 /// A child program.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -119,11 +170,19 @@ pub(crate) struct Runtime {
 /// Why settings could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
+    /// The file cannot be read.
+    #[error("the settings {} cannot be read: {error}; correct or remove the file", file.display())]
+    Unreadable {
+        /// The file.
+        file: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// A file or variable is wrong; the text of the library names file and key.
     #[error("{error}; correct or remove it in {places}")]
     Wrong {
         /// The library's words: they name the key.
-        error: config::ConfigError,
+        error: ConfigError,
         /// Where it may stand.
         places: String,
     },
@@ -151,18 +210,24 @@ impl Settings {
         let is_ours = |name: &str| name == DEFAULT_RUNTIME || name.starts_with("SUBAGENTD_") && name.contains(LEVEL);
         let ours = variables.filter(|(name, _)| is_ours(name)).collect();
         let mut layers = Config::builder().add_source(File::from_str(BUILT_IN, FileFormat::Toml));
-        if let Some(folder) = configuration {
-            layers = layers.add_source(File::from(folder.join(FILE)).format(FileFormat::Toml).required(false));
+        let file = file(configuration);
+        let wrong = |error| {
+            let file = file.as_ref().map(|file| format!("{} or ", file.display()));
+            SettingsError::Wrong { error, places: format!("{}a SUBAGENTD_… variable", file.unwrap_or_default()) }
+        };
+        if let Some(file) = &file {
+            let text = policy::read_file(file);
+            let text = text.map_err(|error| SettingsError::Unreadable { file: file.clone(), error })?;
+            let own = of_the_daemon(&text.unwrap_or_default()).map_err(wrong)?;
+            layers = layers.add_source(File::from_str(&own, FileFormat::Toml));
         }
         let environment = Environment::with_prefix("SUBAGENTD").prefix_separator("_").separator(LEVEL);
         let environment = environment.try_parsing(true).source(Some(ours));
         let built = layers.add_source(environment).build();
-        let settings: Self = built.and_then(Config::try_deserialize).map_err(|error| {
-            let file = configuration.map(|folder| format!("{} or ", folder.join(FILE).display()));
-            let places = format!("{}a SUBAGENTD_… variable", file.unwrap_or_default());
-            SettingsError::Wrong { error, places }
-        })?;
+        let mut settings: Self = built.and_then(Config::try_deserialize).map_err(wrong)?;
         settings.check()?;
+        let packages = configuration.map(|folder| folder.join(PACKAGES));
+        settings.agents.package_path = settings.agents.package_path.or(packages);
         Ok(settings)
     }
 
@@ -181,6 +246,9 @@ impl Settings {
         let offer = self.inbox.offer;
         if !offer.is_zero() && offer < SHORTEST_OFFER {
             return wrong("inbox.offer", &offer, "it must be at least 100ms, or zero");
+        }
+        if let Some((key, value, allowed)) = self.agents.wrong() {
+            return wrong(key, &value, allowed);
         }
         for (name, runtime) in &self.runtimes {
             if runtime.command.first().is_none_or(String::is_empty) {
@@ -235,6 +303,19 @@ impl Settings {
         let built_in = || Program { path: PathBuf::from("/proc/self/exe"), args: vec![OFFLINE.to_owned()] };
         configured.or_else(|| (runtime == OFFLINE).then(built_in))
     }
+}
+
+/// The user's file.
+#[must_use]
+pub(crate) fn file(configuration: Option<&Path>) -> Option<PathBuf> {
+    configuration.map(|folder| folder.join(FILE))
+}
+
+/// A settings file without what it says about launches.
+fn of_the_daemon(text: &str) -> Result<String, ConfigError> {
+    let mut table: toml::Table = toml::from_str(text).map_err(|error| ConfigError::Foreign(Box::new(error)))?;
+    table.retain(|key, _| !policy::is_of_launches(key));
+    toml::to_string(&table).map_err(|error| ConfigError::Foreign(Box::new(error)))
 }
 
 /// The runtime that needs no model.
@@ -300,12 +381,42 @@ mod tests {
         std::fs::write(&file, "[limits]\nchildrens = 2\n").unwrap();
         let error = read(&[]).unwrap_err().to_string();
         assert!(error.contains("childrens"), "{error}");
+        std::fs::write(&file, "[profiles.gpt]\nx = 1\n[limits]\nidle = [\n").unwrap();
+        let error = read(&[]).unwrap_err().to_string();
+        assert!(error.contains("line 4") && error.contains("config.toml"), "{error}");
+        let launches = "parent_model = 3\nmidRunUpdates = true\n[profiles.GPT]\n[owners.\"pi:*\"]\n[ceiling]\nagents = 1\n\
+                        [tools]\n[runtimes.\"My.pi\"]\ncommand = [\"x\"]\n";
+        std::fs::write(&file, launches).unwrap();
+        let settings = read(&[]).unwrap();
+        assert!(settings.runtimes.contains_key("My.pi"), "{settings:?}");
+        let error = read(&[("SUBAGENTD_CEILING__THINKING", "low")]).unwrap_err().to_string();
+        assert!(error.contains("ceiling"), "what has no effect is not taken: {error}");
         std::fs::write(&file, "[limits]\nidle = \"soon\"\n").unwrap();
         let error = read(&[]).unwrap_err().to_string();
         assert!(error.contains("limits.idle") && error.contains("config.toml"), "{error}");
         std::fs::write(&file, "").unwrap();
         let error = read(&[("SUBAGENTD_LIMITS__CHILDREN", "0")]).unwrap_err().to_string();
         assert!(error.contains("limits.children"), "{error}");
+        let agents = read(&[]).unwrap().agents;
+        assert_eq!((agents.user, agents.project), (None, PathBuf::from(".pi/agents")));
+        assert_eq!(agents.package_path, Some(folder.path().join("subagentd/packages")));
+        for (line, right) in [
+            ("user = [\"~/agents\", \"/etc/agents\"]", true),
+            ("user = [\"agents\"]", false),
+            ("project = \"../agents\"", false),
+            ("project = \"/agents\"", false),
+            ("packages = [\"handoff\", \"mine\"]", true),
+            ("packages = [\"../mine\"]", false),
+            ("packages = [\".mine\"]", false),
+            ("packages = [\"\"]", false),
+            ("package_path = \"packages\"", false),
+        ] {
+            std::fs::write(&file, format!("[agents]\n{line}\n")).unwrap();
+            let read = read(&[]).map_err(|error| error.to_string());
+            assert_eq!(read.is_ok(), right, "{line}: {read:?}");
+            assert!(read.err().is_none_or(|error| error.contains("agents.")), "{line}");
+        }
+        std::fs::write(&file, "").unwrap();
         for (value, right) in [("0s", true), ("100ms", true), ("99ms", false), ("-10s", false)] {
             let read = read(&[("SUBAGENTD_INBOX__OFFER", value)]);
             assert_eq!(read.is_ok(), right, "{value}: {read:?}");

@@ -61,7 +61,7 @@ pub(super) fn keep(places: &Places, child: ChildId, copy: &Copy) -> Result<(), F
 }
 
 /// It is the host's own file, so links are followed; but a pipe would be waited for without end.
-fn open(path: &Path) -> std::io::Result<File> {
+pub(super) fn open(path: &Path) -> std::io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is no regular file")) }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use subagentd_core::definition::{Definition, Part, Problem, Role, Severity};
+use subagentd_core::definition::{AgentScope, Definition, Part, Problem, Role, Severity};
 use subagentd_core::deliver::{self, Reference};
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
@@ -18,6 +18,7 @@ use subagentd_store::{AttemptRow, ChildRow, IntentKind, NoticeMark, NoticeRow, R
 
 use super::task_file;
 use crate::hub::Snapshot;
+use crate::policy;
 use crate::runtimes::Listed;
 
 /// Bytes of a task in a view.
@@ -337,10 +338,11 @@ pub(super) fn notice(row: NoticeRow) -> inbox::Notice {
     }
 }
 
-pub(super) fn agent(definition: &Definition) -> wire_agent::AgentView {
-    let (capture, policy) = (Capture::default(), Policy::default());
+/// As a launch without a host would find it.
+pub(super) fn agent(definition: &Definition, policy: &Policy) -> wire_agent::AgentView {
+    let capture = Capture::default();
     let active = active_tools(&capture, None);
-    let tools = effective_tools(definition, &active, &capture, &policy);
+    let tools = effective_tools(definition, &active, &capture, policy);
     let inherits = !matches!(definition.tools.set(), Some(subagentd_core::definition::Tools::List(_)));
     wire_agent::AgentView {
         name: definition.identifier.clone(),
@@ -358,6 +360,14 @@ pub(super) fn agent(definition: &Definition) -> wire_agent::AgentView {
         definition: parts(definition),
         problems: definition.problems.iter().map(problem).collect(),
     }
+}
+
+pub(super) fn asked_scope(word: Option<&str>) -> Result<AgentScope, Fault> {
+    let Some(word) = word else { return Ok(AgentScope::default()) };
+    AgentScope::from_word(word).ok_or_else(|| {
+        let words = AgentScope::ALL.map(AgentScope::word).join(", ");
+        Fault::new(Kind::InvalidParams, format!("`agentScope` is none of {words}"))
+    })
 }
 
 pub(super) fn parts(definition: &Definition) -> Vec<wire::DefinitionPart> {
@@ -380,6 +390,16 @@ fn problem(problem: &Problem) -> wire_agent::ProblemView {
         line: problem.line,
         column: problem.column,
         message: problem.message.clone(),
+    }
+}
+
+pub(super) fn setting(problem: &policy::Problem) -> wire_agent::ProblemView {
+    wire_agent::ProblemView {
+        severity: "warning".to_owned(),
+        file: problem.file.clone(),
+        line: problem.line,
+        column: problem.column,
+        message: problem.sentence(),
     }
 }
 

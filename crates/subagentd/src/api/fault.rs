@@ -4,6 +4,8 @@ use subagentd_core::resolve::{Refusal, RefusalKind};
 use subagentd_proto::error::{At, Fault, Kind};
 use subagentd_store::StoreError;
 
+use crate::policy::Problem;
+
 /// A failed commit or question.
 #[must_use]
 pub(crate) fn storage(error: &StoreError) -> Fault {
@@ -27,7 +29,9 @@ pub(crate) fn refusal(refusal: &Refusal) -> Fault {
         RefusalKind::ModelNotExact => Kind::ModelNotExact,
         RefusalKind::ModelUnavailable => Kind::ModelUnavailable,
         RefusalKind::ThinkingUnavailable => Kind::ThinkingUnavailable,
-        RefusalKind::ContextUnavailable | RefusalKind::AboveCeiling => Kind::Refused,
+        RefusalKind::OffProhibited => Kind::ThinkingOffProhibited,
+        RefusalKind::ContextUnavailable => Kind::ContextUnavailable,
+        RefusalKind::AboveCeiling => Kind::AboveCeiling,
     };
     let at = refusal.at().map(|(file, problem)| At {
         path: file.to_owned(),
@@ -35,6 +39,13 @@ pub(crate) fn refusal(refusal: &Refusal) -> Fault {
         column: Some(problem.column),
     });
     Fault { kind, message: refusal.to_string(), at }
+}
+
+/// A setting that restricts and cannot be understood.
+#[must_use]
+pub(crate) fn settings(problem: &Problem) -> Fault {
+    let at = At { path: problem.file.clone(), line: Some(problem.line), column: Some(problem.column) };
+    Fault { kind: Kind::SettingsBroken, message: problem.to_string(), at: Some(at) }
 }
 
 /// A task of the daemon's own that did not come back.

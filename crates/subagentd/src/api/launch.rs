@@ -8,10 +8,8 @@ use std::time::Duration;
 use subagentd_core::deliver;
 use subagentd_core::id::{ChildId, RunId};
 use subagentd_core::life::State;
-use subagentd_core::plan::{Environment, Plan, Source};
-use subagentd_core::resolve::{Capture, Facts, PARENT, Policy, Request, resolve};
+use subagentd_core::plan::{Environment, Plan};
 use subagentd_core::schedule::Waits;
-use subagentd_core::workspace::Workspace;
 use subagentd_ipc::connection::Connection;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::limits;
@@ -19,16 +17,14 @@ use subagentd_proto::run::{CapturedEnvironment, LaunchParams, LaunchResponse};
 use subagentd_runtime::files;
 use subagentd_store::{NewChild, NewRun, RequestKey, RunKind, Task};
 
-use super::{Api, conversation, convert, fault, run, task_file, workspace};
+use super::settle::{Asked, Settled, settled};
+use super::{Api, conversation, convert, fault, instructions, run, task_file};
 use crate::clock::now_ms;
 use crate::environment;
 use crate::hub::{Launched, Submission};
-use crate::runtimes::{Sight, Survey};
 
 /// Tasks up to here are rows, longer ones files (design 5).
 const TASK_ROW_BYTES: usize = 64 * 1024;
-/// How long a launch waits for the programs of its runtimes to tell what they can run. Longer than each may take.
-const ASKING: Duration = Duration::from_secs(30);
 /// How long a launch looks at the disk.
 const LOOK: Duration = Duration::from_secs(10);
 /// Remark: the client stated no environment.
@@ -47,12 +43,12 @@ pub(super) async fn launch(
     {
         return Ok(answer);
     }
-    let run = look(&api, Asked { owner, key, params }).await?;
+    let asked = Asked { owner: owner.clone(), params };
+    let run = settled(&api, asked, move |api, settled| keep(api, owner, key, settled)).await?;
     let id = run.id;
     let plan = run.children.first().map(|child| child.plan.clone()).ok_or_else(|| fault::internal(&"no child"))?;
-    let has_file = run.children.iter().any(|child| child.task == Task::File || child.plan.context.value == PARENT);
     let launched = api.hub.launch(Submission { run }).await;
-    if has_file && !matches!(launched, Ok(Launched::Accepted(..))) {
+    if !matches!(launched, Ok(Launched::Accepted(..))) {
         forget_files(&api, id);
     }
     match launched? {
@@ -61,26 +57,6 @@ pub(super) async fn launch(
             Ok(response(id, state, waits, &plan, false))
         }
         Launched::Repeated(run) => repeated_run(&api, run).await,
-    }
-}
-
-/// What a caller asks, on its way through the looks at the disk.
-struct Asked {
-    owner: String,
-    key: Option<RequestKey>,
-    params: LaunchParams,
-}
-
-/// Settles everything. Only a launch that needs a runtime whose program has to be asked first looks twice.
-async fn look(api: &Arc<Api>, asked: Asked) -> Result<NewRun, Fault> {
-    let directory = asked.params.directory.clone();
-    match beside(api, &directory, move |api| prepare(api, asked)).await? {
-        Prepared::Run(run) => Ok(*run),
-        Prepared::Open(open) => {
-            let Open { asked, client, workspace, sight } = *open;
-            let survey = api.runtimes.ask(sight, ASKING).await;
-            beside(api, &directory, move |api| settle(api, asked, client, workspace, &survey)).await
-        }
     }
 }
 
@@ -109,14 +85,15 @@ pub(super) async fn beside<T: Send + 'static>(
 /// A launch that was not accepted leaves nothing behind.
 fn forget_files(api: &Api, id: RunId) {
     let folder = api.context.places.run(id);
-    tokio::task::spawn_blocking(move || {
-        if let Err(error) = std::fs::remove_dir_all(&folder) {
-            tracing::warn!(run = %id, %error, "the files of a refused launch could not be removed");
-        }
+    tokio::task::spawn_blocking(move || match std::fs::remove_dir_all(&folder) {
+        Ok(()) => {}
+        // Most have none.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!(run = %id, %error, "the files of a refused launch could not be removed"),
     });
 }
 
-fn check(params: &LaunchParams) -> Result<(), Fault> {
+pub(super) fn check(params: &LaunchParams) -> Result<(), Fault> {
     let bounded = |what: &str, text: &str, most: usize| {
         if text.len() <= most {
             return Ok(());
@@ -167,77 +144,25 @@ fn response(id: RunId, state: State, waits: Option<Waits>, plan: &Plan, repeated
         state: convert::state(state),
         repeated,
         waits: waits.map(convert::waits),
-        digest: None,
+        digest: plan.digest.clone(),
         decisions: convert::decisions(plan),
         remarks: plan.remarks.clone(),
     }
 }
 
-/// What the first look gave.
-enum Prepared {
-    /// Everything is settled.
-    Run(Box<NewRun>),
-    /// A runtime's program has to be asked.
-    Open(Box<Open>),
-}
-
-struct Open {
-    asked: Asked,
-    client: Client,
-    workspace: Workspace,
-    sight: Sight,
-}
-
-/// Everything that looks at the disk. Nothing of it is a run yet.
-fn prepare(api: &Api, mut asked: Asked) -> Result<Prepared, Fault> {
-    let workspace = workspace::find(&asked.params.directory)?;
-    let client = take_environment(api, asked.params.capture.environment.take())?;
-    let needed = api.runtimes.needed(asked.params.runtime.as_deref());
-    match api.runtimes.settled(api.runtimes.look(needed, &client.variables, false)) {
-        Ok(survey) => settle(api, asked, client, workspace, &survey).map(|run| Prepared::Run(Box::new(run))),
-        Err(sight) => Ok(Prepared::Open(Box::new(Open { asked, client, workspace, sight }))),
-    }
-}
-
-/// Resolves, and keeps what goes into files.
-fn settle(api: &Api, asked: Asked, client: Client, workspace: Workspace, survey: &Survey) -> Result<NewRun, Fault> {
-    let Asked { owner, key, params } = asked;
-    let LaunchParams {
-        agent, task, title, model, thinking, background, context, runtime, timeout, idle_timeout, ..
-    } = params;
-    let conversation = params.capture.conversation.as_ref().map(conversation::take).transpose()?;
-    let facts = Facts {
-        runtimes: survey.facts(),
-        default_runtime: survey.default().clone(),
-        default_limits: api.context.settings.time_limits(),
-        limits_source: Source::Configuration,
-        policy: Policy::default(),
-        capture: Capture { conversation: conversation.as_ref().map(|copy| copy.sha256.clone()), ..Capture::default() },
-        workspace,
-        environment: Some(client.digest),
-        umask: client.umask,
-        resource_limits: client.limits,
-        environment_omitted: client.omitted,
-        remarks: client.remarks,
-    };
-    let request = Request {
-        agent,
-        model,
-        thinking,
-        background,
-        runtime,
-        context,
-        timeout_ms: timeout,
-        idle_timeout_ms: idle_timeout,
-    };
-    let mut plan = resolve(&request, &api.catalog, &facts).map_err(|refused| fault::refusal(&refused))?;
-    plan.program = survey.program(&plan.runtime.value);
+/// Writes what goes into files; all of it is synced before the launch is committed.
+fn keep(api: &Api, owner: String, key: Option<RequestKey>, settled: Settled) -> Result<NewRun, Fault> {
+    let Settled { plan, title, task, client, conversation, standing, .. } = settled;
+    let places = &api.context.places;
     let id = RunId::from_uuid(uuid::Uuid::now_v7());
     let child = ChildId { run: id, index: 0 };
-    if let Some(conversation) = conversation.filter(|_| plan.context.value == PARENT) {
-        conversation::keep(&api.context.places, child, &conversation)?;
-    }
-    let task = keep_task(api, child, task)?;
+    let files = || {
+        client.keep(api)?;
+        conversation.map_or(Ok(()), |conversation| conversation::keep(places, child, &conversation))?;
+        standing.map_or(Ok(()), |standing| instructions::keep(places, child, &standing))?;
+        keep_task(api, child, task)
+    };
+    let task = files().inspect_err(|_| forget_files(api, id))?;
     Ok(NewRun {
         id,
         owner,
@@ -250,11 +175,11 @@ fn settle(api: &Api, asked: Asked, client: Client, workspace: Workspace, survey:
     })
 }
 
-/// What a client's environment became.
+/// What a client's environment became. Has no `Debug`: it has secrets.
 pub(super) struct Client {
-    /// What a child gets of it. Secrets.
-    variables: Environment,
-    /// Digest of the file that has it.
+    /// What a child gets of it.
+    pub(super) variables: Environment,
+    /// Digest of the file that has it, once it is kept.
     pub(super) digest: String,
     /// File mode mask.
     pub(super) umask: Option<u32>,
@@ -266,25 +191,39 @@ pub(super) struct Client {
     pub(super) remarks: Vec<String>,
 }
 
-/// Keeps what the client stated of its environment, else what the daemon lends.
-pub(super) fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
-    let only = &api.context.settings.environment.only;
-    let (variables, umask, limits, omitted, remarks) = match stated {
-        Some(stated) => {
-            let variables = environment::for_child(&stated.variables, only);
-            (variables, stated.umask, stated.limits, stated.omitted, Vec::new())
+impl Client {
+    /// What the client stated of its environment, else what the daemon lends.
+    pub(super) fn of(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Self, Fault> {
+        let only = &api.context.settings.environment.only;
+        let (variables, umask, limits, omitted, remarks) = match stated {
+            Some(stated) => {
+                let variables = environment::for_child(&stated.variables, only);
+                (variables, stated.umask, stated.limits, stated.omitted, Vec::new())
+            }
+            None => {
+                let lent = environment::for_child(&environment::lent(), only);
+                (lent, None, BTreeMap::new(), Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
+            }
+        };
+        if umask.is_some_and(|mask| mask > 0o777) {
+            return Err(Fault::new(Kind::InvalidParams, "`capture.environment.umask` is more than 0777"));
         }
-        None => {
-            let lent = environment::for_child(&environment::lent(), only);
-            (lent, None, BTreeMap::new(), Vec::new(), vec![REMARK_ENVIRONMENT.to_owned()])
-        }
-    };
-    if umask.is_some_and(|mask| mask > 0o777) {
-        return Err(Fault::new(Kind::InvalidParams, "`capture.environment.umask` is more than 0777"));
+        let digest = environment::digest_of(&variables).map_err(|error| unstorable(&error))?;
+        Ok(Self { variables, digest, umask, limits, omitted, remarks })
     }
-    let digest =
-        environment::keep(&api.context.places.environments(), &variables).map_err(|error| unstorable(&error))?;
-    Ok(Client { variables, digest, umask, limits, omitted, remarks })
+
+    /// Writes its file, synced.
+    pub(super) fn keep(&self, api: &Api) -> Result<(), Fault> {
+        let kept = environment::keep(&api.context.places.environments(), &self.variables);
+        kept.map(drop).map_err(|error| unstorable(&error))
+    }
+}
+
+/// Keeps what the client of a resume stated of its environment, else what the daemon lends.
+pub(super) fn take_environment(api: &Api, stated: Option<CapturedEnvironment>) -> Result<Client, Fault> {
+    let client = Client::of(api, stated)?;
+    client.keep(api)?;
+    Ok(client)
 }
 
 /// A long task becomes a file that is synced before the launch is committed.

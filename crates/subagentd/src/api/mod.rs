@@ -2,18 +2,24 @@
 //! wire.
 
 mod agent;
+mod capture;
 pub(crate) mod conversation;
 mod convert;
 mod daemon;
+mod default_tools;
 pub(crate) mod fault;
 mod inbox;
+pub(crate) mod instructions;
 mod launch;
 mod lease;
 mod ledger;
 mod model;
+mod preflight;
+mod profile;
 mod progress;
 mod result;
 mod run;
+mod settle;
 mod steer;
 mod workspace;
 
@@ -21,7 +27,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jsonrpsee_core::server::Methods;
-use subagentd_core::definition::Catalog;
 use subagentd_core::id::ChildId;
 use subagentd_ipc::router::Router;
 use subagentd_proto::method as m;
@@ -29,7 +34,9 @@ use subagentd_runtime::folder::{Places, TASK_PREFIX};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::definitions::Definitions;
 use crate::hub::{Context, Handle};
+use crate::policy::Policies;
 use crate::runtimes::Runtimes;
 use crate::settings::Settings;
 use ledger::Ledger;
@@ -41,9 +48,11 @@ pub(crate) struct Api {
     /// Store, places, settings.
     pub context: Arc<Context>,
     /// Agents.
-    pub catalog: Catalog,
+    pub definitions: Definitions,
     /// Child programs.
     pub runtimes: Arc<Runtimes>,
+    /// What the settings say about launches.
+    pub policies: Policies,
     /// Who watches which inbox, and what was sent to whom.
     pub ledger: Ledger,
     /// Places for looking at paths that clients name. A dead file system holds those who look at it for ever: it must
@@ -99,7 +108,10 @@ pub(crate) fn methods(api: Arc<Api>) -> Methods {
     router.method::<m::DaemonStatus, _, _>(daemon::status);
     router.method::<m::DaemonStop, _, _>(daemon::stop);
     router.method::<m::AgentCatalog, _, _>(agent::catalog);
+    router.method::<m::AgentList, _, _>(agent::list);
     router.method::<m::ModelList, _, _>(model::list);
+    router.method::<m::ProfileList, _, _>(profile::list);
+    router.method::<m::RunPreflight, _, _>(preflight::preflight);
     router.method::<m::RunLaunch, _, _>(launch::launch);
     router.method::<m::RunGet, _, _>(run::get);
     router.method::<m::RunList, _, _>(run::list);

@@ -52,7 +52,8 @@ pub(super) async fn survey(
     })
 }
 
-fn of_peer(api: &Api, peer: Option<i32>) -> Environment {
+/// The variables that stand for those of the client at the other end.
+pub(super) fn of_peer(api: &Api, peer: Option<i32>) -> Environment {
     let client = peer.and_then(environment::of_process).unwrap_or_else(environment::lent);
     environment::for_child(&client, &api.context.settings.environment.only)
 }
