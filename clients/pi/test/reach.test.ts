@@ -43,7 +43,11 @@ describe("tools of MCP servers", { concurrency: 2 }, () => {
   const cases: [string, string[], string[]][] = [
     ["pass a list that names none", list("read", "codemode"), all],
     ["do not pass one that names one", list("read", "codemode", LISTED), [LISTED, "read"]],
-    ["leave their resources when excluded by pattern", [...list("read", "codemode"), ...exclude("mcp__*")], [...RESOURCES, "read"]],
+    [
+      "leave their resources when excluded by pattern",
+      [...list("read", "codemode"), ...exclude("mcp__*")],
+      [...RESOURCES, "read"],
+    ],
     ["are gone when all is excluded", [...list("read", "codemode"), ...exclude("mcp__*", ...RESOURCES)], ["read"]],
     ["are excluded even if listed", [...list("read", "codemode", LISTED), ...exclude("mcp__*")], ["read"]],
   ];
@@ -80,7 +84,8 @@ describe("tools of an extension", { concurrency: 2 }, () => {
 });
 
 describe("packages", { concurrency: 2 }, () => {
-  const tool = 'export default (pi) => pi.registerTool({ name: "packed", label: "packed", description: "packed", parameters: {}, execute() {} });';
+  const packed = '{ name: "packed", label: "packed", description: "packed", parameters: {}, execute() {} }';
+  const tool = `export default (pi) => pi.registerTool(${packed});`;
 
   test("that are installed are loaded by their folder and not by their source", async (t) => {
     const config = mkdtempSync(join(tmpdir(), "subagentd-package-"));

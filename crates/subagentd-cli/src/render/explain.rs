@@ -35,7 +35,8 @@ pub(crate) fn tree(response: &PreflightResponse, with_task: bool, screen: &Scree
     nodes.push(node("waits for its end", &decided.background, |background| {
         if *background { "no" } else { "yes" }.to_owned()
     }));
-    nodes.push(Node { value: format!("limits: {}", limits(decided)), said: Vec::new() });
+    let set = decided.limits_reason.as_deref().map(words::line);
+    nodes.push(Node { value: format!("limits: {}", limits(decided)), said: set.into_iter().collect() });
     nodes.push(Node {
         value: format!("output: {} in the run's folder", words::line(&response.output)),
         said: Vec::new(),
@@ -247,6 +248,7 @@ mine (user)
 │   call: asked for
 ├ limits: 4h in all, 10m without an event, 2m to its first event, 1h for one
 │ tool call
+│   in all by the call, others by the configuration
 ├ output: result.md in the run's folder
 ├ remarks
 │   something in the settings is wrong and without effect; `explain` tells what
@@ -298,6 +300,8 @@ mine (user)
 │   call: asked for
 ├ limits: 4h in all, 10m without an event, 2m to
 │ its first event, 1h for one tool call
+│   in all by the call, others by the
+│   configuration
 ├ output: result.md in the run's folder
 ├ remarks
 │   something in the settings is wrong and without

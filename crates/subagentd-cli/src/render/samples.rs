@@ -75,6 +75,8 @@ pub(crate) fn decisions() -> Decisions {
         idle_timeout_ms: 600_000,
         first_event_timeout_ms: Some(120_000),
         tool_call_timeout_ms: Some(3_600_000),
+        limits_source: Some("configuration".to_owned()),
+        limits_reason: Some("in all by the call, others by the configuration".to_owned()),
     }
 }
 

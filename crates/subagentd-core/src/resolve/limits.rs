@@ -15,7 +15,14 @@ pub(super) fn choose(request: &Request, definition: &Definition, facts: &Facts) 
     Decision {
         value: TimeLimits { total_ms, idle_ms, ..default },
         source: source.unwrap_or(ours),
-        reason: format!("total by {}, idle by {}, others by {}", by(total), by(idle), by(ours)),
+        reason: match (total == ours, idle == ours) {
+            (true, true) => format!("all by {}", by(ours)),
+            (false, true) => format!("in all by {}, others by {}", by(total), by(ours)),
+            (true, false) => format!("without an event by {}, others by {}", by(idle), by(ours)),
+            (false, false) => {
+                format!("in all by {}, without an event by {}, others by {}", by(total), by(idle), by(ours))
+            }
+        },
         alternatives: Vec::new(),
     }
 }

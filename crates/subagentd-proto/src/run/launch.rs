@@ -123,6 +123,12 @@ pub struct Decisions {
     /// One tool call, in milliseconds; 0 means none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_timeout_ms: Option<u64>,
+    /// Who set the limits: the one of them that stands nearest to the caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits_source: Option<String>,
+    /// Who set which limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits_reason: Option<String>,
 }
 
 /// One file that a definition is made of.

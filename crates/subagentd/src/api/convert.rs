@@ -97,6 +97,8 @@ pub(super) fn decisions(plan: &Plan) -> wire::Decisions {
         idle_timeout_ms: plan.limits.value.idle_ms,
         first_event_timeout_ms: Some(plan.limits.value.first_event_ms),
         tool_call_timeout_ms: Some(plan.limits.value.tool_call_ms),
+        limits_source: Some(plan.limits.source.word().to_owned()),
+        limits_reason: Some(plan.limits.reason.clone()),
     }
 }
 
