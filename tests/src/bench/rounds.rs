@@ -129,7 +129,7 @@ impl Bench<'_> {
             task: "Where is the floor?".to_owned(),
             directory: self.work.to_str().context("the folder's name is not UTF-8")?.to_owned(),
             runtime: Some("offline".to_owned()),
-            capture: Capture { environment: Some(self.environment.clone()) },
+            capture: Capture { environment: Some(self.environment.clone()), ..Capture::default() },
             ..LaunchParams::default()
         };
         let called = now();
