@@ -173,14 +173,14 @@ function drive(pi, orders, folder) {
 
 /** Replaces in the text, so that what pi escapes in its own way stays as it is. */
 function scrub(line, folder) {
-  let text = line.replaceAll(folder, "/work");
+  let text = line.replaceAll(folder, "/scratch");
   text = text.replace(/"(timestamp|durationMs)":[0-9.]+/g, (_, key) => `"${key}":1`);
   text = text.replace(/"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}"/g, '"01890a5d-ac96-774b-bcce-b302099a8057"');
   text = text.replace(/"timestamp":"[^"]*"/g, '"timestamp":"1970-01-01T00:00:00.000Z"');
   text = text.replace(/"(id|parentId|targetId)":"[0-9a-f]{8}"/g, (_, key) => `"${key}":"entry"`);
   text = text.replace(/"api":"faux:[^"]*"/g, '"api":"faux"');
   text = text.replace(/"firstKeptEntryId":"[^"]*"/g, '"firstKeptEntryId":"entry"');
-  text = text.replace(/\/work\/s\/[^"]*\.jsonl/g, "/work/s/session.jsonl");
+  text = text.replace(/\/scratch\/s\/[^"]*\.jsonl/g, "/scratch/s/session.jsonl");
   if (text.includes('"role":"system"')) {
     const record = JSON.parse(text);
     const short = (key, value) => (key === "toolsAdded" ? [] : typeof value === "string" && value.length > 60 ? "…" : value);
