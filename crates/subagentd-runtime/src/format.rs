@@ -20,7 +20,8 @@ pub const STARTED_FORMAT: u32 = 1;
 /// Number of [`Order`] and [`Word`].
 pub const CONTROL_FORMAT: u32 = 1;
 
-/// An exit record, in bytes (N4). What does not fit is left out in the order error, remarks, tools.
+/// An exit record, in bytes (N4). What does not fit is left out in the order remarks, tools, missing
+/// tools, half of the receipts.
 pub const RECORD_BYTES: usize = 32 * 1024;
 /// Bytes kept free for it from before the child starts, so that a full disk cannot lose the end.
 pub const RECORD_SPACE: usize = 64 * 1024;
@@ -74,8 +75,11 @@ pub struct Request {
     /// Tools that these bring besides, which the child must not have.
     #[serde(default)]
     pub excluded_tools: Vec<String>,
-    /// What the child is told first: the task, or what a resume says.
+    /// The task. The child is told it unless it stands in its conversation already.
     pub task: TaskText,
+    /// What a resume says to a child that has its task, and after it to one that has not.
+    #[serde(default)]
+    pub resume: Option<Resume>,
     /// Its conversation.
     #[serde(default)]
     pub conversation: Conversation,
@@ -99,6 +103,20 @@ pub struct Conversation {
     pub resumed: bool,
     /// The copy of a parent's conversation that it begins as. Not looked at once it was begun.
     pub fork: Option<PathBuf>,
+}
+
+/// What a child is told that goes on.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// The caller's words; none just lets it go on.
+    pub text: Option<String>,
+}
+
+impl std::fmt::Debug for Resume {
+    // The text is the client's.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Resume({:?} bytes)", self.text.as_ref().map(String::len))
+    }
 }
 
 /// A task, or where it is.
@@ -151,7 +169,7 @@ impl Record {
     pub fn to_bytes(&self) -> Result<Vec<u8>, serde_json::Error> {
         let mut record = self.clone();
         let mut bytes = serde_json::to_vec(&record)?;
-        for shed in [shed_remarks, shed_tools, shed_missing] {
+        for shed in [shed_remarks, shed_tools, shed_missing, shed_told] {
             if bytes.len() <= RECORD_BYTES {
                 break;
             }
@@ -191,6 +209,12 @@ fn shed_tools(outcome: &mut Outcome) {
 
 fn shed_missing(outcome: &mut Outcome) {
     outcome.tools_missing.clear();
+}
+
+/// The oldest half: the daemon has most likely heard of those.
+fn shed_told(outcome: &mut Outcome) {
+    let half = outcome.told.len() / 2;
+    outcome.told.drain(..half);
 }
 
 /// Why a file is no exit record.

@@ -8,6 +8,8 @@
     reason = "this whole program is a test"
 )]
 
+mod attack;
+mod attack_soak;
 mod adoption;
 mod cancel;
 mod child;

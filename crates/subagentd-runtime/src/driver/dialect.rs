@@ -99,6 +99,9 @@ pub trait Dialect {
     /// Whether a file of this name in the folder of conversations is the conversation of this name.
     fn is_conversation(&self, file: &str, id: &str) -> bool;
 
+    /// Whether a line of a conversation's file says this task to the child.
+    fn is_told(&self, entry: &[u8], task: &str) -> bool;
+
     /// What the child writes to standard error, before its first record, when others were in its way at its start.
     fn contention(&self) -> Option<&'static str>;
 

@@ -147,5 +147,8 @@ fn is_daemon(stream: &UnixStream) -> bool {
     let Ok(peer) = rustix::net::sockopt::socket_peercred(stream) else { return false };
     let own = std::process::id();
     let above = std::iter::successors(u32::try_from(peer.pid.as_raw_nonzero().get()).ok(), |pid| process::parent(*pid));
-    peer.uid == rustix::process::geteuid() && !above.take(GENERATIONS).any(|pid| pid == own)
+    let above: Vec<u32> = above.take(GENERATIONS).collect();
+    // Up to the first process, without a gap: one that is gone by now has no parents to tell whose it was.
+    let is_whole = above.last().is_some_and(|first| *first <= 1);
+    peer.uid == rustix::process::geteuid() && is_whole && !above.contains(&own)
 }

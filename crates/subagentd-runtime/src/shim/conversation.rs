@@ -1,6 +1,7 @@
 //! Where a child keeps its conversation, and whether there is one already.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::setup::Setup;
@@ -9,6 +10,9 @@ use crate::{files, folder};
 
 /// Names in the folder of conversations that are looked at. With more than that the rest counts as not there.
 const LOOKED_AT: usize = 10_000;
+
+/// Bytes of a conversation that are searched for the task, which stands near its beginning or behind its parent's.
+const CONVERSATION: u64 = 256 * 1024 * 1024;
 
 /// Folder and name, and what a new one begins as.
 pub(super) struct Place {
@@ -33,6 +37,46 @@ pub(super) fn place(setup: &Setup, dialect: &dyn Dialect) -> Result<Place, Strin
         .map_err(|error| format!("the conversation cannot be looked for: {error}"))?;
     let fork = asked.fork.clone().filter(|_| !begun);
     Ok(Place { folder, id, fork })
+}
+
+/// Whether the child's conversation has its task: a child that was killed early was told it and never wrote it down, and a
+/// copy of a parent's conversation begins without it.
+///
+/// # Errors
+/// When nobody can tell.
+pub(super) fn has_task(setup: &Setup, dialect: &dyn Dialect, task: &str) -> io::Result<bool> {
+    let asked = &setup.request.conversation;
+    let id = if asked.id.is_empty() { setup.request.attempt.child.run.to_string() } else { asked.id.clone() };
+    let folder = match files::open_folder_in(&setup.run, Path::new(folder::SESSION)) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let place = setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default();
+    for entry in std::fs::read_dir(place)?.take(LOOKED_AT) {
+        let name = entry?.file_name();
+        if dialect.is_conversation(&name.to_string_lossy(), &id)
+            && has_entry(files::open_file_in(&folder, &name)?, |line| dialect.is_told(line, task))?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Looks at each line of a file that the child wrote, up to [`CONVERSATION`] of them.
+fn has_entry(file: File, is_it: impl Fn(&[u8]) -> bool) -> io::Result<bool> {
+    let mut lines = BufReader::new(file.take(CONVERSATION));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.read_until(b'\n', &mut line)? == 0 {
+            return Ok(false);
+        }
+        if is_it(&line) {
+            return Ok(true);
+        }
+    }
 }
 
 fn is_begun(folder: &Path, is_it: impl Fn(&str) -> bool) -> io::Result<bool> {

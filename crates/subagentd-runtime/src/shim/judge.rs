@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use subagentd_core::life::Reason;
-use subagentd_core::outcome::{Answer, Exit, Outcome, error_line};
+use subagentd_core::outcome::{Answer, Exit, Outcome, Told, error_line};
 
 use super::publish::store_answer;
 use super::session::Session;
@@ -16,7 +16,10 @@ impl Session<'_> {
         if self.settlement.is_some() {
             return;
         }
-        self.enter(Phase::Ending);
+        // Only a child that had its prompt runs, and only such a one has a conversation to go on with.
+        if self.phase == Phase::Running {
+            self.enter(Phase::Ending);
+        }
         if let Some(text) = settlement.answer.take()
             && let Err(error) = self.keep_answer(&text, settlement.complete)
         {
@@ -64,7 +67,7 @@ impl Session<'_> {
             tool_calls: totals.tool_calls,
             turns: totals.turns,
             usage: totals.usage,
-            told: Vec::new(),
+            told: self.driver.receipts().into_iter().map(|(number, receipt)| Told { number, receipt }).collect(),
             remarks: self.remarks,
             started_at_ms: Some(self.started_at_ms),
             ended_at_ms: super::now_ms(),

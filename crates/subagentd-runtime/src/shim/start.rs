@@ -19,6 +19,9 @@ use subagentd_core::life::Reason;
 /// provider the verification refuses the child.
 const EXTENSION_MISSING: &str = "extension.missing";
 
+/// What a child is told that goes on without a word of its caller.
+const GO_ON: &str = "You were interrupted. Go on with your task from where you stopped.";
+
 /// What a second start needs. There is at most one, and none once the prompt may be on its way.
 pub(super) struct Again {
     asked: Asked,
@@ -40,14 +43,15 @@ pub(super) fn run(setup: &Setup, prepared: Prepared) -> End {
 
 fn begin(setup: &Setup, prepared: Prepared) -> Result<Session<'_>, String> {
     let Prepared { control, listener, task, environment } = prepared;
-    let asked = Asked {
+    let mut asked = Asked {
         provider: setup.request.provider.clone(),
         model: setup.request.model.clone(),
         thinking: setup.request.thinking.clone(),
         tools: setup.request.tools.clone(),
         excluded_tools: setup.request.excluded_tools.clone(),
-        prompt: task,
+        prompt: String::new(),
     };
+    asked.prompt = prompt(setup, &*driver::begin(asked.clone()), task)?;
     let mut sinks =
         Sinks::open(setup).map_err(|error| format!("the attempt's working records cannot be made: {error}"))?;
     let Started { child, driver, remark } = start(setup, &environment, asked.clone())?;
@@ -81,6 +85,19 @@ fn begin(setup: &Setup, prepared: Prepared) -> Result<Session<'_>, String> {
     };
     session.greet();
     Ok(session)
+}
+
+/// What the child is told first.
+fn prompt(setup: &Setup, dialect: &dyn Dialect, task: String) -> Result<String, String> {
+    let Some(resume) = &setup.request.resume else { return Ok(task) };
+    let told = conversation::has_task(setup, dialect, &task)
+        .map_err(|error| format!("the conversation cannot be looked at: {error}"))?;
+    Ok(match (told, &resume.text) {
+        (true, Some(text)) => text.clone(),
+        (true, None) => GO_ON.to_owned(),
+        (false, Some(text)) => format!("{task}\n\n{text}"),
+        (false, None) => task,
+    })
 }
 
 struct Started {

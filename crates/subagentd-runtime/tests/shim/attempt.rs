@@ -52,6 +52,7 @@ impl Attempt {
             tools: vec!["read".into()],
             extensions: Vec::new(),
             excluded_tools: Vec::new(),
+            resume: None,
             task: TaskText::Inline("begin".into()),
             conversation: Conversation::default(),
             answer: "result.md".into(),

@@ -190,7 +190,7 @@ pub(crate) const RELEASE: Statement = job!(
 );
 
 /// `$3` text, `$4` environment, `$5` umask, `$6` limits, `$7` background, `$8` new owner, `$9` run state, `$10` at. A
-/// text that no attempt came to tell is told by the next one, unless that one has its own.
+/// text that no attempt came to tell is told by the next one, before its own; at most a mebibyte, the newest words.
 pub(crate) const RESUME: Statement = job!(
     decide!(
         "children.state NOT IN ('queued', 'starting', 'running') \
@@ -202,11 +202,13 @@ pub(crate) const RESUME: Statement = job!(
         "REPLACE INTO continuations (run, child, number, environment, umask, limits, background, owner, taken_from, \
          at_ms, text) \
          SELECT job.run, job.child, children.attempts + 1, $4, $5, $6, $7, $8, iif(runs.owner <> $8, runs.owner, NULL), \
-         $10, coalesce($3, (SELECT c.text FROM continuations AS c WHERE c.run = job.run AND c.child = job.child \
+         $10, (SELECT CASE WHEN $3 IS NULL THEN untold WHEN untold IS NULL THEN $3 \
+             ELSE substr(untold || char(10, 10) || $3, -1048576) END \
+             FROM (SELECT (SELECT c.text FROM continuations AS c WHERE c.run = job.run AND c.child = job.child \
              AND c.number > coalesce((SELECT max(a.number) FROM attempts AS a WHERE a.run = job.run \
                  AND a.child = job.child AND ",
         told!(),
-        "), 0) ORDER BY c.number DESC LIMIT 1)) \
+        "), 0) ORDER BY c.number DESC LIMIT 1) AS untold)) \
          FROM job CROSS JOIN runs ON runs.position = job.run \
          CROSS JOIN children ON children.run = job.run AND children.child = job.child WHERE job.applies"
     ),

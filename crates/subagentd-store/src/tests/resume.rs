@@ -182,7 +182,7 @@ async fn a_text_that_nobody_was_told_stays_to_be_told() {
     assert_eq!(bench.says(child, 2).await.as_deref(), Some("one"), "the first attempt did not run");
     bench.paused(child, None).await;
     assert_eq!(bench.resumed(saying(child, "two")).await, Resumed::Queued { attempt: 2 });
-    assert_eq!(bench.says(child, 2).await.as_deref(), Some("two"), "its own comes first");
+    assert_eq!(bench.says(child, 2).await.as_deref(), Some("one\n\ntwo"), "both were accepted");
     let second = bench.running(child, 2).await;
     bench.paused(child, Some(second)).await;
     assert_eq!(bench.resumed(continuation(child)).await, Resumed::Queued { attempt: 3 });

@@ -108,7 +108,7 @@ impl Kind {
     /// Whether a job may be dropped with an answer when the storage fails: nobody was told yet that it holds, and a
     /// client waits that can ask again.
     pub(crate) const fn is_launch(self) -> bool {
-        matches!(self, Self::Submit | Self::Resume)
+        matches!(self, Self::Submit | Self::Resume | Self::Intend(_))
     }
 
     pub(crate) const fn statement(self) -> &'static Statement {

@@ -48,7 +48,7 @@ pub(super) async fn release(
     let id = run::find(&api, &params.run).await?;
     let (mut released, mut at_work) = (0, false);
     for row in leases(&api).await?.into_iter().filter(|row| row.child.run == id) {
-        if state_of(&api, row.child).await?.is_some_and(State::is_end) {
+        if state_of(&api, row.child).await?.is_some_and(State::may_resume) {
             api.hub.release(row.child).await?;
             tracing::warn!(child = %row.child, pid = connection.peer.pid, "a person gave up its workspace");
             released += 1;

@@ -172,6 +172,11 @@ fn chosen(row: &RunRow, index: Option<u32>) -> Result<&ChildRow, Fault> {
 async fn settled(api: &Api, child: ChildId) -> Result<Fault, Fault> {
     let row = run::row(api, child.run).await?;
     let state = chosen(&row, Some(child.index))?.state;
+    if !state.is_end() {
+        let text =
+            format!("run {} is just ending and hears nothing more; `run/resume` goes on with it then", child.run);
+        return Ok(Fault::new(Kind::WrongState, text));
+    }
     let text = format!("run {} has ended as {state}; `run/resume` goes on with it in its conversation", child.run);
     Ok(Fault::new(Kind::WrongState, text))
 }

@@ -61,17 +61,18 @@ impl Hub {
         self.step(schedule::Event::Withdrawn { child }).await;
         self.end_unstarted(None, child, Reason::Cancelled, None).await;
         if let Some(reply) = reply {
-            self.answer_after_end(child, reply);
+            self.answer_after_end(child, reply).await;
         }
     }
 
     /// Answers once the commits queued so far are done: the settlement above is one of them.
-    fn answer_after_end(&mut self, child: ChildId, reply: Reply) {
-        let writer = self.context.writer.clone();
+    async fn answer_after_end(&mut self, child: ChildId, reply: Reply) {
+        // Right behind the end in the writer's queue, so that it reports the stored end: later, a resume might have come
+        // between.
+        let intent = NewIntent { child, intent: Intent::Cancel, at_ms: now_ms() };
+        let receipt = self.context.writer.intend(intent).await;
         self.commit(async move {
-            // The intent comes after the end in the writer's queue, so it reports the stored end.
-            let intent = NewIntent { child, intent: Intent::Cancel, at_ms: now_ms() };
-            let answer = match writer.intend(intent).await.await {
+            let answer = match receipt.await {
                 Ok(store::Intended::Ended { state: State::Cancelled }) => Ok(Cancelled::Now),
                 Ok(store::Intended::Ended { state }) => Ok(Cancelled::Before(state)),
                 Ok(_) => Ok(Cancelled::Soon(State::Queued)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use subagentd_core::id::{AttemptId, ChildId, RunId};
-use subagentd_core::life::{State, run_state};
+use subagentd_core::life::{Reason, State, run_state};
 use subagentd_core::plan::{Class, Plan};
 use subagentd_core::schedule::{Position, Request};
 use subagentd_core::workspace::RootIdentity;
@@ -41,6 +41,8 @@ pub(super) struct LiveChild {
     pub(super) cancel: Option<Pending>,
     /// A stored pause. Unlike a cancel it decides nothing by itself: a child that completes first has completed.
     pub(super) pause: Option<Pending>,
+    /// It is paused or ended and left something behind that keeps its scope.
+    pub(super) detained: bool,
     /// Clients that wait for the child's word about a steer, by its number.
     pub(super) listeners: Vec<(u32, oneshot::Sender<()>)>,
     /// Its end is on its way to the store.
@@ -136,6 +138,7 @@ impl LiveChild {
             failed_starts: 0,
             cancel: None,
             pause: None,
+            detained: false,
             listeners: Vec::new(),
             settling: false,
             stored_end: state.is_end(),
@@ -143,6 +146,15 @@ impl LiveChild {
             progress: Progress::default(),
             link: None,
             material: None,
+        }
+    }
+
+    /// What a client wants of it that decides what becomes of a start that came to nothing.
+    pub(super) fn asked_end(&self) -> Option<Reason> {
+        match (self.cancel, self.pause) {
+            (Some(_), _) => Some(Reason::Cancelled),
+            (None, Some(_)) => Some(Reason::Paused),
+            (None, None) => None,
         }
     }
 

@@ -36,17 +36,15 @@ impl Hub {
         Ok(())
     }
 
-    /// Scopes of children that have ended and left something behind stay locked.
+    /// Scopes of children that have ended or are paused and left something behind stay locked.
     async fn detain(&mut self) -> anyhow::Result<()> {
         for row in self.context.reader.leases().await? {
             let child = row.child;
-            if self
-                .runs
-                .get_mut(&child.run)
-                .and_then(|run| run.child(child.index))
-                .is_some_and(|one| !one.state.is_end())
-            {
-                continue;
+            match self.runs.get_mut(&child.run).and_then(|run| run.child(child.index)) {
+                // It holds its scope as a live child does.
+                Some(one) if !one.state.is_end() && one.state != State::Paused => continue,
+                Some(one) => one.detained = true,
+                None => {}
             }
             let request = schedule::Request {
                 child,

@@ -20,8 +20,8 @@ impl Hub {
         child.failed_starts += 1;
         let pause = pause_after(child.failed_starts);
         tracing::warn!(%attempt, error, "an attempt could not be prepared; it is tried again");
-        if child.cancel.is_some() {
-            self.end_unstarted(None, attempt.child, Reason::Cancelled, None).await;
+        if let Some(reason) = child.asked_end() {
+            self.end_unstarted(None, attempt.child, reason, None).await;
             return;
         }
         child.state = State::Queued;
@@ -55,13 +55,13 @@ impl Hub {
         let Some(child) = self.live(attempt) else { return };
         child.failed_starts += 1;
         child.link = None;
-        let (failed, running) = (child.failed_starts, child.state == State::Running);
+        let (failed, running, asked) = (child.failed_starts, child.state == State::Running, child.asked_end());
         tracing::warn!(%attempt, error, "an attempt never started");
         if running {
             // It said that it runs: whoever removed the proof, it is never started again by itself.
             self.end_lost(self.handle(attempt, None));
-        } else if child.cancel.is_some() {
-            self.end_unstarted(Some(attempt), attempt.child, Reason::Cancelled, None).await;
+        } else if let Some(reason) = asked {
+            self.end_unstarted(Some(attempt), attempt.child, reason, None).await;
         } else if failed >= STARTS {
             self.end_unstarted(Some(attempt), attempt.child, Reason::StartFailed, Some(error)).await;
         } else {

@@ -89,8 +89,9 @@ impl Hub {
     }
 
     async fn on_busy_elsewhere(&mut self, attempt: AttemptId, record: String) {
-        if self.live(attempt).is_some_and(|child| child.cancel.is_some()) {
-            let outcome = Outcome::bare(Reason::Cancelled, None, now_ms());
+        let asked = self.live(attempt).and_then(|child| child.asked_end());
+        if let Some(reason) = asked {
+            let outcome = Outcome::bare(reason, None, now_ms());
             self.store_end(Some(attempt), attempt.child, outcome, Some(record), false).await;
         } else {
             if let Some(child) = self.live(attempt) {
@@ -176,6 +177,9 @@ impl Hub {
             outcome.reason = Reason::Cancelled;
             outcome.error = None;
         }
+        // What a paused child left behind keeps its scope, also when it is cancelled.
+        let keep_scope = keep_scope || child.detained;
+        child.detained = keep_scope;
         let held_slot = !matches!(child.state, State::Queued | State::Paused);
         let state = outcome.reason.state();
         child.settling = true;
@@ -258,6 +262,9 @@ impl Hub {
     pub(super) async fn on_released(&mut self, released: Released) {
         let Released { child, result, reply } = released;
         if result.is_ok() {
+            if let Some(live) = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index)) {
+                live.detained = false;
+            }
             self.step(schedule::Event::Ended { child }).await;
         }
         // A client that went away does not need it.

@@ -10,7 +10,7 @@ use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::State;
 use subagentd_core::plan::{Captured, Decision, Plan, Supplier};
 use subagentd_core::resolve::PARENT;
-use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, TaskText};
+use subagentd_runtime::format::{Conversation, REQUEST_FORMAT, Request, Resume, TaskText};
 use subagentd_runtime::runner::{Handle, LaunchFault};
 use subagentd_runtime::spawn::Shim;
 use subagentd_store::{AttemptKind, Begun, NewAttempt, NewLease, Past, Spawned, Task};
@@ -26,9 +26,6 @@ use crate::settings::PI;
 
 /// Name of a single run's answer in the run's folder (design 7).
 pub(crate) const ANSWER: &str = "result.md";
-
-/// What a child is told that goes on without a word of its caller.
-const GO_ON: &str = "You were interrupted. Go on with your task from where you stopped.";
 
 /// What stands between an agent's own instructions and those that hold where it works.
 const STANDING: &str = "# What holds where you work\n\nThe rest was written for everybody who works for this user and in \
@@ -118,8 +115,7 @@ impl Start {
         let material = self.material().await.map_err(Refusal::Unprepared)?;
         let past = self.past().await.map_err(Refusal::Unprepared)?;
         let kind = past.continuation.as_ref().map_or(AttemptKind::First, |_| AttemptKind::Resume);
-        let task = self.first_words(&material.task, &past).await.map_err(Refusal::Unprepared)?;
-        let request = self.request(&material, past, task).map_err(Refusal::Impossible)?;
+        let request = self.request(&material, past).map_err(Refusal::Impossible)?;
         let instructions = self.instructions(&material.plan).await.map_err(Refusal::Unprepared)?;
         let runner = Arc::clone(&self.context.runner);
         let prepared = tokio::task::spawn_blocking(move || runner.prepare(&request, &instructions)).await;
@@ -199,19 +195,6 @@ impl Start {
         past.ok_or_else(|| "the child is not stored".to_owned())
     }
 
-    async fn first_words(&self, task: &Task, past: &Past) -> Result<TaskText, String> {
-        let file = crate::api::task_file(&self.context.places, self.attempt.child);
-        match task {
-            Task::Text(text) => Ok(TaskText::Inline(first_words(text.clone(), past))),
-            Task::File if past.continuation.is_none() => Ok(TaskText::File(file)),
-            Task::File => {
-                let task = tokio::fs::read_to_string(&file).await;
-                let task = task.map_err(|error| format!("the task {} cannot be read: {error}", file.display()))?;
-                Ok(TaskText::Inline(first_words(task, past)))
-            }
-        }
-    }
-
     /// The agent's own, and behind them those that hold where it works, as they were when it was launched.
     async fn instructions(&self, plan: &Plan) -> Result<String, String> {
         let Captured { standing: Some(Decision { value: Some(digest), .. }), .. } = &plan.captured else {
@@ -227,7 +210,7 @@ impl Start {
         Ok(joined(&plan.instructions, &standing))
     }
 
-    fn request(&self, material: &Material, past: Past, task: TaskText) -> Result<Request, String> {
+    fn request(&self, material: &Material, past: Past) -> Result<Request, String> {
         let Past { continuation, answered, conversation } = past;
         let plan = &material.plan;
         let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
@@ -259,7 +242,8 @@ impl Start {
             tools: plan.tools.value.clone(),
             extensions: plan.captured.suppliers.iter().map(extension).collect(),
             excluded_tools: plan.captured.withheld.clone(),
-            task,
+            task: task_text(&material.task, self),
+            resume: continuation.map(|resumed| Resume { text: resumed.text }),
             conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: conversation, fork },
             answer: ANSWER.into(),
             earlier_answer: answered,
@@ -283,14 +267,10 @@ fn joined(own: &str, standing: &str) -> String {
     if own.is_empty() { standing.to_owned() } else { format!("{own}\n\n{STANDING}\n\n{standing}") }
 }
 
-/// What a child is told first: its task; once there is a conversation, what the resume says. One that was paused before
-/// it began hears both.
-fn first_words(task: String, past: &Past) -> String {
-    let said = past.continuation.as_ref().and_then(|continuation| continuation.text.clone());
-    match (past.conversation, said) {
-        (true, said) => said.unwrap_or_else(|| GO_ON.to_owned()),
-        (false, None) => task,
-        (false, Some(said)) => format!("{task}\n\n{said}"),
+fn task_text(task: &Task, start: &Start) -> TaskText {
+    match task {
+        Task::Text(text) => TaskText::Inline(text.clone()),
+        Task::File => TaskText::File(crate::api::task_file(&start.context.places, start.attempt.child)),
     }
 }
 

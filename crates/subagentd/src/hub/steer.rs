@@ -53,6 +53,11 @@ impl Hub {
             reply.send(Ok(Steering::NotOpen)).ok();
             return;
         }
+        if !*self.healthy.borrow() {
+            let text = "the database cannot be written, so nothing can be told; free some space or repair the disk";
+            reply.send(Err(Fault::new(Kind::Storage, text))).ok();
+            return;
+        }
         let intent = NewIntent { child, intent: Intent::Steer { text, delivery }, at_ms: now_ms() };
         let receipt = self.context.writer.intend(intent).await;
         self.commit(async move { Done::Steered(Steered { child, result: receipt.await, reply }) });
@@ -183,17 +188,23 @@ impl Hub {
             let child = ChildId { run, index };
             match state {
                 _ if !*self.healthy.borrow() => refuse(reply),
-                _ if settled(state) => answer(reply, Ok(Paused::Before(state))),
+                _ if state.is_end() => answer(reply, Ok(Paused::Before(state))),
+                State::Paused => self.answer_after_pause(child, reply).await,
                 State::Queued => self.pause_waiting(child, reply).await,
                 _ => self.pause_live(child, reply).await,
             }
         }
     }
 
-    /// A waiting child leaves the queue at once. Whatever becomes of that commit is stored before the answer.
+    /// A waiting child leaves the queue at once.
     async fn pause_waiting(&mut self, child: ChildId, reply: Option<PauseReply>) {
         self.step(schedule::Event::Withdrawn { child }).await;
         self.end_unstarted(None, child, Reason::Paused, None).await;
+        self.answer_after_pause(child, reply).await;
+    }
+
+    /// Answers once the pause is stored, which may still be on its way.
+    async fn answer_after_pause(&mut self, child: ChildId, reply: Option<PauseReply>) {
         let Some(reply) = reply else { return };
         let receipt = self.context.writer.intend(NewIntent { child, intent: Intent::Pause, at_ms: now_ms() }).await;
         self.commit(async move {
@@ -211,6 +222,12 @@ impl Hub {
     }
 
     async fn pause_live(&mut self, child: ChildId, reply: Option<PauseReply>) {
+        // At once: a start that comes to nothing meanwhile does not go back to the queue.
+        if let Some(live) = self.runs.get_mut(&child.run).and_then(|run| run.child(child.index))
+            && !live.settling
+        {
+            live.pause.get_or_insert_default();
+        }
         let receipt = self.context.writer.intend(NewIntent { child, intent: Intent::Pause, at_ms: now_ms() }).await;
         self.commit(async move { Done::Pausing(Pausing { child, result: receipt.await, reply }) });
     }
@@ -224,7 +241,12 @@ impl Hub {
             Ok(store::Intended::Cancelling { .. }) => Ok(Paused::Cancelled),
             // Only a steer is answered so.
             Ok(store::Intended::TooMany { state }) => Ok(Paused::Soon(state)),
-            Err(error) => Err(crate::api::fault::storage(&error)),
+            Err(error) => {
+                if let Some(child) = self.runs.get_mut(&id.run).and_then(|run| run.child(id.index)) {
+                    child.pause = child.pause.filter(|pause| pause.number.is_some());
+                }
+                Err(crate::api::fault::storage(&error))
+            }
         };
         answer(reply, outcome);
     }

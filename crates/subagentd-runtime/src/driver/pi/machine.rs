@@ -8,6 +8,7 @@ use subagentd_core::outcome::Reported;
 
 use super::argv;
 use super::command::{Command, Commands};
+use super::entry::Entry;
 use super::settle::{Circumstances, Last, judge};
 use super::supply;
 use super::tools::Tools;
@@ -176,6 +177,10 @@ impl Dialect for Driver {
     /// The file is named `<time>_<id>.jsonl`.
     fn is_conversation(&self, file: &str, id: &str) -> bool {
         file.strip_suffix(".jsonl").and_then(|stem| stem.strip_suffix(id)).is_some_and(|time| time.ends_with('_'))
+    }
+
+    fn is_told(&self, entry: &[u8], task: &str) -> bool {
+        serde_json::from_slice::<Entry>(entry).is_ok_and(|entry| entry.is_told(task))
     }
 
     /// Written when another pi held a lock file for too long. Some starts end by it; others, which is worse, go on

@@ -3,6 +3,7 @@
 
 mod argv;
 mod command;
+mod entry;
 mod machine;
 mod record;
 mod repair;
