@@ -24,6 +24,12 @@ pub(crate) mod reads;
 
 /// Starts a batch. Immediate: a deferred transaction that reads first may not become a writer later.
 pub(crate) const BEGIN: &str = "BEGIN IMMEDIATE";
+/// Writes, and changes nothing: whether commits succeed.
+pub(crate) const TRY: &str = "BEGIN IMMEDIATE; UPDATE store SET identity = identity; COMMIT";
+/// How long another program's lock is waited for, in general and while commits fail.
+pub(crate) const PATIENT: &str = "PRAGMA busy_timeout = 5000";
+/// See [`PATIENT`].
+pub(crate) const IMPATIENT: &str = "PRAGMA busy_timeout = 50";
 /// Ends a batch.
 pub(crate) const COMMIT: &str = "COMMIT";
 /// Ends a failed batch.

@@ -21,5 +21,5 @@ mod steers;
 pub use dialect::{Asked, Dialect, Extension, Files, Phase, Stop, Supply, begin};
 pub use event::{ARGS_BYTES, Event, Line, NAME_BYTES, Settlement, Totals};
 pub use frame::LINE_BYTES;
-pub use pi::{CALLABLE_STATUS, Driver, NOISE_EVENTS, TOOLS_STATUS};
+pub use pi::{CALLABLE_STATUS, Driver, NOISE_EVENTS, TOOLS_STATUS, said};
 pub use steers::{OPEN_STEERS, STEERS};

@@ -1,20 +1,22 @@
 //! Shims on this machine.
 
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
 use rustix::process::Signal;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use subagentd_core::deliver::Reference;
 use subagentd_core::id::AttemptId;
 use subagentd_core::outcome::Answer;
 
-use super::{Capabilities, Collected, Handle, LaunchFault, Lost, Runner};
+use super::{Capabilities, Collected, HEARD, Handle, LaunchFault, Lost, Runner};
 use crate::folder::{self, Lock, Places};
 use crate::format::{Record, Request};
 use crate::spawn::{self, Shim};
-use crate::{files, leftovers, process};
+use crate::{driver, files, leftovers, process};
 
 /// An answer is read whole for its digest up to here; a longer one is left alone.
 const ANSWER_BYTES: usize = 64 * 1024 * 1024;
@@ -123,12 +125,30 @@ impl Runner for Local {
         let place = self.places.attempt(handle.attempt);
         // Nothing outlives a boot.
         let leftovers = if self.is_of_this_boot(handle) { leftovers::end(handle.attempt, &place) } else { None };
-        Lost { leftovers, answer: kept_answer(&place) }
+        Lost { leftovers, answer: kept_answer(&place), heard: heard(&place) }
     }
 
     fn discard(&self, attempt: AttemptId) -> io::Result<()> {
         std::fs::remove_dir_all(self.places.attempt(attempt))
     }
+}
+
+/// What the records of the attempt say that the child heard. They are written as they come, so that the last ones may be
+/// missing.
+fn heard(place: &Path) -> Vec<String> {
+    let events = files::open_folder(place).and_then(|folder| files::open_file_in(&folder, folder::EVENTS));
+    let lines = events.map(BufReader::new).into_iter().flat_map(|events| events.split(b'\n'));
+    lines.map_while(Result::ok).filter_map(|line| said(&line)).take(HEARD).collect()
+}
+
+fn said(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct EventLine<'a> {
+        #[serde(borrow)]
+        record: &'a RawValue,
+    }
+    let line: EventLine<'_> = serde_json::from_slice(line).ok()?;
+    driver::said(line.record.get().as_bytes())
 }
 
 /// The answer that the shim had stored before it was lost. Answers are renamed into place whole, so the file is a whole

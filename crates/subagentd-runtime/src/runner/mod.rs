@@ -118,6 +118,9 @@ pub enum Collected {
     NeverStarted(String),
 }
 
+/// Words that a lost child had heard; later ones are left out.
+pub const HEARD: usize = crate::driver::STEERS + 1;
+
 /// What remains of an attempt whose shim is gone.
 #[derive(Debug)]
 pub struct Lost {
@@ -125,4 +128,6 @@ pub struct Lost {
     pub leftovers: Option<Vec<u32>>,
     /// An answer that had been stored before; whether the child had settled with it nobody can tell any more.
     pub answer: Option<Answer>,
+    /// What the child was told and had heard, in order: its first words, then steers. At most [`HEARD`].
+    pub heard: Vec<String>,
 }

@@ -187,28 +187,45 @@ impl Task {
         for job in jobs {
             self.hold(job, &mut held);
         }
+        // Whoever waits in the queue must hear soon, so that a lock of somebody else's is not waited for now.
+        self.be_patient(sql::IMPATIENT).await;
         let mut pause = FIRST_PAUSE;
-        while let Some(job) = held.pop_front() {
-            match self.alone(&job).await {
-                Ok(stored) => {
-                    self.answer(job, stored);
-                    pause = FIRST_PAUSE;
-                }
-                Err(error) => {
-                    self.report(&error);
-                    held.push_front(job);
-                    if self.finishing || matches!(error, sqlx::Error::WorkerCrashed) {
-                        self.give_up(held);
-                        return;
+        loop {
+            let tried = match held.front() {
+                Some(job) => self.alone(job).await.map(Some),
+                // All were refused: is it over? Without asking, the next ones would have to find out.
+                None => self.query(sql::TRY, SqliteArguments::default()).await.map(|_| None),
+            };
+            let error = match tried {
+                Ok(Some(stored)) => {
+                    if let Some(job) = held.pop_front() {
+                        self.answer(job, stored);
                     }
-                    self.wait(pause, &mut held).await;
-                    pause = (pause * 2).min(LONGEST_PAUSE);
+                    pause = FIRST_PAUSE;
+                    continue;
                 }
+                Ok(None) => break,
+                Err(error) => error,
+            };
+            self.roll_back().await;
+            self.report(&error);
+            if self.finishing || matches!(error, sqlx::Error::WorkerCrashed) {
+                self.give_up(held);
+                return;
             }
+            self.wait(pause, &mut held).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        self.be_patient(sql::PATIENT).await;
         self.trouble.send_replace(None);
         self.healthy.send_replace(true);
         tracing::info!(path = %self.path.display(), "commits are tried again");
+    }
+
+    async fn be_patient(&mut self, how: &'static str) {
+        if let Err(error) = self.query(how, SqliteArguments::default()).await {
+            tracing::warn!(path = %self.path.display(), reason = words(&error), "the time to wait for locks stays");
+        }
     }
 
     fn report(&self, error: &sqlx::Error) {

@@ -25,6 +25,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use subagentd_core::id::{AttemptId, ChildId, RunId};
+use subagentd_core::outcome::Told;
 use subagentd_core::schedule::{self, Effect, Schedule};
 use subagentd_runtime::folder::Places;
 use subagentd_runtime::format::{Record, Word};
@@ -100,8 +101,8 @@ enum Event {
     Record(Box<Record>, String),
     /// The shim is gone, its child had started, and there is no record.
     Unexplained(runner::Handle),
-    /// What such a shim left has been ended.
-    Lost(AttemptId, Lost),
+    /// What such a shim left has been ended, and what its child had heard is known.
+    Lost(AttemptId, Lost, Vec<Told>),
     /// A shim had its time to confirm a cancel.
     CancelOverdue(AttemptId),
     /// The shim is gone and its child never started.
@@ -303,7 +304,7 @@ impl Hub {
             Event::Word(attempt, word) => self.on_word(attempt, word).await,
             Event::Record(record, name) => self.on_record(*record, name).await,
             Event::Unexplained(handle) => self.on_unexplained(handle),
-            Event::Lost(attempt, lost) => self.on_lost(attempt, lost).await,
+            Event::Lost(attempt, lost, told) => self.on_lost(attempt, lost, told).await,
             Event::CancelOverdue(attempt) => self.on_cancel_overdue(attempt),
         }
     }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use subagentd_core::id::AttemptId;
 use subagentd_core::life::{Reason, State};
+use subagentd_core::outcome::{Receipt, Told};
 use subagentd_core::schedule;
 use subagentd_runtime::runner::Handle;
-use subagentd_store::Requeue;
+use subagentd_store::{OpenSteer, Requeue};
 
 use super::{Done, Event, Hub, LONGEST_PAUSE, PAUSE, STARTS, spool};
 use crate::clock::now_ms;
@@ -81,11 +82,18 @@ impl Hub {
     /// Ends what is left of a child that is known to have run, and then the child.
     fn end_lost(&self, handle: Handle) {
         let (runner, report) = (Arc::clone(&self.context.runner), self.report.clone());
-        let attempt = handle.attempt;
+        let (attempt, reader) = (handle.attempt, self.context.reader.clone());
         self.tasks.spawn(async move {
             match tokio::task::spawn_blocking(move || runner.clear(&handle)).await {
-                // A hub that is gone has stopped; the next start looks again.
-                Ok(lost) => drop(report.send(Event::Lost(attempt, lost)).await),
+                Ok(lost) => {
+                    let open = reader.open_steers(attempt.child).await.unwrap_or_else(|error| {
+                        tracing::warn!(%attempt, %error, "what a lost child had heard stays unknown");
+                        Vec::new()
+                    });
+                    let told = heard(open, &lost.heard);
+                    // A hub that is gone has stopped; the next start looks again.
+                    report.send(Event::Lost(attempt, lost, told)).await.ok();
+                }
                 Err(error) => tracing::error!(%attempt, %error, "what is left of it could not be looked for"),
             }
         });
@@ -149,6 +157,16 @@ impl Hub {
             }
         });
     }
+}
+
+/// Which steers a lost child had heard, behind its first words; each word stands for one steer.
+fn heard(open: Vec<OpenSteer>, words: &[String]) -> Vec<Told> {
+    let mut words: Vec<&String> = words.iter().skip(1).collect();
+    let heard = open.into_iter().filter(|steer| {
+        let at = words.iter().position(|word| **word == steer.text);
+        at.map(|at| words.remove(at)).is_some()
+    });
+    heard.map(|steer| Told { number: steer.steer.number, receipt: Receipt::Delivered }).collect()
 }
 
 /// A child that waits again, once that is stored.

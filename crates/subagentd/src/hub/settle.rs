@@ -3,7 +3,7 @@
 use subagentd_core::deliver::{Ended, Notice};
 use subagentd_core::id::{AttemptId, ChildId};
 use subagentd_core::life::{Reason, State};
-use subagentd_core::outcome::Outcome;
+use subagentd_core::outcome::{Outcome, Told};
 use subagentd_core::schedule;
 use subagentd_proto::error::Fault;
 use subagentd_runtime::format::{End, Phase, REMARK_LEFTOVERS, Record, Word};
@@ -133,12 +133,13 @@ impl Hub {
         });
     }
 
-    pub(super) async fn on_lost(&mut self, attempt: AttemptId, lost: Lost) {
+    pub(super) async fn on_lost(&mut self, attempt: AttemptId, lost: Lost, told: Vec<Told>) {
         if self.live(attempt).is_none() {
             return;
         }
         let error = "the child's shim is gone and left no record of the end".to_owned();
         let mut outcome = Outcome::bare(Reason::ShimLost, Some(error), now_ms());
+        outcome.told = told;
         if lost.answer.is_some() {
             outcome.remarks.push(REMARK_KEPT.to_owned());
             outcome.answer = lost.answer;

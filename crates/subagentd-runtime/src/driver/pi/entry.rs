@@ -33,15 +33,28 @@ struct Block {
 impl Entry {
     /// Whether it is a word of the caller that begins with the task.
     pub(super) fn is_told(&self, task: &str) -> bool {
-        let said = self.message.as_ref().filter(|message| self.kind == "message" && message.role == "user");
-        said.is_some_and(|message| match &message.content {
-            Content::Text(text) => text.starts_with(task),
+        self.kind == "message"
+            && self.message.as_ref().and_then(Message::said).is_some_and(|text| text.starts_with(task))
+    }
+}
+
+impl Message {
+    /// The text, if it is the caller's.
+    fn said(&self) -> Option<String> {
+        (self.role == "user").then(|| match &self.content {
+            Content::Text(text) => text.clone(),
             Content::Blocks(blocks) => {
-                let texts = blocks.iter().filter(|block| block.kind == "text").map(|block| block.text.as_str());
-                texts.collect::<String>().starts_with(task)
+                blocks.iter().filter(|block| block.kind == "text").map(|block| block.text.as_str()).collect()
             }
         })
     }
+}
+
+/// What the caller says in a record that the child wrote while it worked, once it is part of the conversation.
+#[must_use]
+pub fn said(record: &[u8]) -> Option<String> {
+    let record: Entry = serde_json::from_slice(record).ok()?;
+    if record.kind == "message_end" { record.message?.said() } else { None }
 }
 
 #[cfg(test)]

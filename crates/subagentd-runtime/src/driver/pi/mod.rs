@@ -16,5 +16,6 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use entry::said;
 pub use machine::{Driver, NOISE_EVENTS};
 pub use tools::{CALLABLE_STATUS, TOOLS_STATUS};
