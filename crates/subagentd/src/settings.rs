@@ -181,8 +181,8 @@ pub(crate) enum SettingsError {
     /// A file or variable is wrong; the text of the library names file and key.
     #[error("{error}; correct or remove it in {places}")]
     Wrong {
-        /// The library's words: they name the key.
-        error: ConfigError,
+        /// The library's words on one line: they name the key.
+        error: String,
         /// Where it may stand.
         places: String,
     },
@@ -198,6 +198,15 @@ pub(crate) enum SettingsError {
     },
 }
 
+/// A message of several lines draws the place; its first line names it, its last one says what is wrong.
+fn one_line(message: &str) -> String {
+    let mut lines = message.lines().map(str::trim).filter(|line| !line.is_empty());
+    match (lines.next(), lines.next_back()) {
+        (Some(first), Some(last)) => format!("{first}: {last}"),
+        (first, _) => first.unwrap_or_default().to_owned(),
+    }
+}
+
 impl Settings {
     /// Reads all layers. `variables` are those of the process.
     ///
@@ -211,7 +220,8 @@ impl Settings {
         let ours = variables.filter(|(name, _)| is_ours(name)).collect();
         let mut layers = Config::builder().add_source(File::from_str(BUILT_IN, FileFormat::Toml));
         let file = file(configuration);
-        let wrong = |error| {
+        let wrong = |error: ConfigError| {
+            let error = one_line(&error.to_string());
             let file = file.as_ref().map(|file| format!("{} or ", file.display()));
             SettingsError::Wrong { error, places: format!("{}a SUBAGENTD_… variable", file.unwrap_or_default()) }
         };
@@ -394,6 +404,9 @@ mod tests {
         std::fs::write(&file, "[limits]\nidle = \"soon\"\n").unwrap();
         let error = read(&[]).unwrap_err().to_string();
         assert!(error.contains("limits.idle") && error.contains("config.toml"), "{error}");
+        std::fs::write(&file, "[limits]\n[broken\n").unwrap();
+        let error = read(&[]).unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("unclosed") && !error.contains('\n'), "{error}");
         std::fs::write(&file, "").unwrap();
         let error = read(&[("SUBAGENTD_LIMITS__CHILDREN", "0")]).unwrap_err().to_string();
         assert!(error.contains("limits.children"), "{error}");

@@ -1,36 +1,41 @@
 //! What tests do to the daemon's database, as only a stranger would.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::fs::{File, OpenOptions};
+use std::process::Command;
 
-use subagentd_tests::Site;
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc;
+use subagentd_tests::{Site, until_blocking};
+
+/// The byte of the shared-memory file that whoever writes in SQLite's WAL mode has locked.
+const WRITE_LOCK: libc::off_t = 120;
 
 /// Somebody else who writes to the database and does not come to an end.
-pub(crate) struct Busy(Child);
+pub(crate) struct Busy(File);
 
 impl Busy {
-    /// None when there is no program to do it with.
-    pub(crate) fn new(site: &Site) -> Option<Self> {
-        const PROGRAM: &str = "import sqlite3, sys; base = sqlite3.connect(sys.argv[1], isolation_level=None); base.execute('BEGIN IMMEDIATE'); print('busy', flush=True); sys.stdin.read()";
-        let mut command = Command::new("python3");
-        command.args(["-c", PROGRAM]).arg(site.state().join("subagentd.db"));
-        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut process = match spawned {
-            Ok(process) => process,
-            Err(error) => {
-                say(&format!("SKIPPED: python3 is not installed: {error}"));
-                return None;
-            }
-        };
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        assert_eq!(line, "busy\n");
-        Some(Self(process))
+    /// As soon as the daemon writes nothing.
+    pub(crate) fn new(site: &Site) -> Self {
+        let file = site.state().join("subagentd.db-shm");
+        let busy = Self(OpenOptions::new().read(true).write(true).open(file).unwrap());
+        until_blocking("nobody else writes", || busy.lock(libc::F_WRLCK));
+        busy
     }
 
-    pub(crate) fn end(mut self) {
-        drop(self.0.stdin.take());
-        assert!(self.0.wait().unwrap().success());
+    pub(crate) fn end(self) {
+        self.lock(libc::F_UNLCK).unwrap();
+    }
+
+    /// A lock of the open file: it keeps out every other process, as the lock of a process would.
+    fn lock(&self, kind: libc::c_int) -> Option<()> {
+        let lock = libc::flock {
+            l_type: libc::c_short::try_from(kind).unwrap(),
+            l_whence: libc::c_short::try_from(libc::SEEK_SET).unwrap(),
+            l_start: WRITE_LOCK,
+            l_len: 1,
+            l_pid: 0,
+        };
+        fcntl(&self.0, FcntlArg::F_OFD_SETLK(&lock)).ok().map(drop)
     }
 }
 

@@ -8,8 +8,6 @@
     reason = "this whole program is a test"
 )]
 
-mod attack;
-mod attack_soak;
 mod adoption;
 mod cancel;
 mod child;
@@ -17,11 +15,14 @@ mod cli;
 mod database;
 mod definitions;
 mod delivery;
+mod histories;
 mod inbox;
 mod launch;
 mod limits;
 mod lives;
 mod never_started;
+mod orders;
+mod pausing;
 mod pi;
 mod places;
 mod preflight;
@@ -37,5 +38,6 @@ mod spool;
 mod starting;
 mod stopping;
 mod stored_cancel;
+mod told;
 mod tree;
 mod workspace;

@@ -144,7 +144,7 @@ async fn a_start_that_waits_for_the_store_is_finished_before_a_stop() {
     shim.signal(Signal::KILL);
     owner.until(&run, State::Queued).await;
     // The third attempt comes half a second after the second one.
-    let Some(busy) = Busy::new(&site) else { return };
+    let busy = Busy::new(&site);
     let request = site.state().join("runs").join(&run).join("0.3/request.json");
     until("the third attempt is prepared", async || request.exists().then_some(())).await;
     drop(owner);

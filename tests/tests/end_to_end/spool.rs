@@ -17,7 +17,7 @@ async fn a_record_stays_in_the_spool_until_its_end_is_stored() {
     let owner = daemon.owner("me").await;
     let puppet = Puppet::new(&site, "gate; settle", "not lost");
     let run = owner.begin(&site.puppet("worker", &puppet)).await;
-    let Some(busy) = Busy::new(&site) else { return };
+    let busy = Busy::new(&site);
     puppet.open_gate().await;
     let record = format!("{run}.0.1.json");
     until("the shim is gone", async || site.processes().iter().all(|one| !one.is_shim()).then_some(())).await;
@@ -156,7 +156,8 @@ fn record_of(run: &str, number: u32) -> Value {
     })
 }
 
-fn spooled(site: &Site) -> Vec<String> {
+/// Records that are not read yet, or not stored.
+pub(crate) fn spooled(site: &Site) -> Vec<String> {
     let entries = site.state().join("spool").read_dir().unwrap().flatten();
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).filter(|name| name != "bad").collect()
 }

@@ -36,7 +36,7 @@ fn told(reply: &CancelResponse) -> String {
     let name = words::ending(&reply.run);
     let state = words::state(reply.state);
     match reply.outcome.as_str() {
-        "cancelled" => format!("Run {name} is cancelled; it never started.\n"),
+        "cancelled" => format!("Run {name} is cancelled.\n"),
         "cancelling" => format!("Run {name} is being cancelled.\n"),
         "already-ended" => format!("Run {name} had already ended: {state}.\n"),
         other => format!("Run {name} is {state} ({}).\n", words::line(other)),
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn every_outcome_has_its_sentence() {
         let table = [
-            ("cancelled", State::Cancelled, "Run 1a2b3c4d is cancelled; it never started.\n"),
+            ("cancelled", State::Cancelled, "Run 1a2b3c4d is cancelled.\n"),
             ("cancelling", State::Running, "Run 1a2b3c4d is being cancelled.\n"),
             ("already-ended", State::Succeeded, "Run 1a2b3c4d had already ended: succeeded.\n"),
             ("postponed", State::Running, "Run 1a2b3c4d is running (postponed).\n"),

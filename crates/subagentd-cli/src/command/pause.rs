@@ -33,7 +33,7 @@ fn told(reply: &PauseResponse) -> String {
     let state = words::state(reply.state);
     match reply.outcome.as_str() {
         "paused" => format!("Run {name} is paused.\n"),
-        "pausing" => format!("Run {name} is being paused; it settles where it is.\n"),
+        "pausing" => format!("Run {name} is being paused; a tool call under way is broken off.\n"),
         "already-ended" => format!("Run {name} had already ended: {state}.\n"),
         other => format!("Run {name} is {state} ({}).\n", words::line(other)),
     }
@@ -57,7 +57,7 @@ mod tests {
     fn every_outcome_has_its_sentence_and_step() {
         let table = [
             ("paused", State::Paused, "Run 1a2b3c4d is paused.\n", "resume"),
-            ("pausing", State::Running, "Run 1a2b3c4d is being paused; it settles where it is.\n", "wait"),
+            ("pausing", State::Running, "Run 1a2b3c4d is being paused; a tool call under way is broken off.\n", "wait"),
             ("already-ended", State::Succeeded, "Run 1a2b3c4d had already ended: succeeded.\n", ""),
             ("postponed", State::Running, "Run 1a2b3c4d is running (postponed).\n", "wait"),
         ];

@@ -6,7 +6,8 @@ use super::time::limit;
 use super::words;
 
 /// What was remarked on the way, by code.
-const REMARKS: [(&str, &str); 22] = [
+const REMARKS: [(&str, &str); 23] = [
+    ("definition.problems", "something in its agent's file does not count; `agents` tells what"),
     ("max-turns.not-enforced", "its agent limits the turns; nothing holds that limit yet"),
     ("access.not-enforced", "its agent restricts what may be written; nothing holds that yet"),
     ("environment.of-daemon", "it has the environment of the daemon: the client stated none"),

@@ -103,7 +103,9 @@ fn agent(run: &RunSummary) -> String {
 }
 
 fn took(run: &RunSummary, clock: &Clock) -> String {
-    run.started_at_ms.map_or_else(|| "-".to_owned(), |start| clock.between(start, run.ended_at_ms))
+    // A paused run takes no more time.
+    let end = run.ended_at_ms.or(run.since_ms.filter(|_| run.state == State::Paused));
+    run.started_at_ms.map_or_else(|| "-".to_owned(), |start| clock.between(start, end))
 }
 
 /// The title, behind what a person has to know first; in a narrow table that leaves room for the title.

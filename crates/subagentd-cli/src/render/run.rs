@@ -72,13 +72,18 @@ pub(super) fn headline(run: &RunView, clock: &Clock) -> String {
         several => format!(" and {} more", several - 1),
     };
     let time = match run.started_at_ms {
-        Some(start) => clock.between(start, run.ended_at_ms),
+        Some(start) => clock.between(start, run.ended_at_ms.or_else(|| paused_at(run))),
         None if run.state.is_end() => "it never started".to_owned(),
         None => format!("for {}", clock.between(run.created_at_ms, None)),
     };
     let intent = run.children.iter().find_map(|child| child.intent.as_deref());
     let state = words::standing(run.state, intent);
     format!("Run {} {state}: {}{others}, {time}\n", words::ending(&run.run), words::line(agent))
+}
+
+/// When a paused run settled: it takes no more time.
+fn paused_at(run: &RunView) -> Option<u64> {
+    run.children.iter().filter_map(|child| child.ended_at_ms).max().filter(|_| run.state == State::Paused)
 }
 
 pub(super) fn child_line(child: &ChildView, clock: &Clock) -> String {
@@ -125,8 +130,12 @@ pub(super) fn logs(child: &ChildView, fields: &mut Fields) {
 
 /// A value alone; that nobody asked for it is said, since it may surprise.
 fn short(decision: &Decision<String>) -> String {
-    let by_default = if decision.source == "call" { "" } else { " (by default)" };
-    format!("{}{by_default}", words::line(&decision.value))
+    let by = match decision.source.as_str() {
+        "call" => "",
+        "definition" => " (by its agent)",
+        _ => " (by default)",
+    };
+    format!("{}{by}", words::line(&decision.value))
 }
 
 fn model(model: &str, thinking: &str) -> String {

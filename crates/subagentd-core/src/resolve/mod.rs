@@ -114,6 +114,8 @@ pub struct DefaultRuntime {
     pub reason: String,
 }
 
+/// Remark: a file of the definition has something that does not count, such as a key with a slip in it.
+pub const REMARK_PROBLEMS: &str = "definition.problems";
 /// Remark: a definition limits the turns, and nothing holds that limit yet.
 pub const REMARK_TURNS: &str = "max-turns.not-enforced";
 /// Remark: a definition restricts what may be written, and nothing holds that yet.
@@ -200,6 +202,9 @@ fn background(request: &Request, definition: &Definition) -> Decision<bool> {
 
 fn remarks(definition: &Definition, facts: &Facts, above_ceiling: bool) -> Vec<String> {
     let mut remarks = facts.remarks.clone();
+    if !definition.problems.is_empty() {
+        remarks.push(REMARK_PROBLEMS.to_owned());
+    }
     if definition.max_turns.set().is_some_and(|turns| *turns > 0) {
         remarks.push(REMARK_TURNS.to_owned());
     }

@@ -186,8 +186,11 @@ impl Sinks {
     fn end_line(&mut self) {
         let has = |text: &str| self.line.windows(text.len()).any(|piece| piece == text.as_bytes());
         self.seen |= self.watched.is_some_and(has);
-        // A hint how to go on follows the error, and is for whoever typed the command.
-        if self.line.iter().any(|byte| !byte.is_ascii_whitespace()) && !self.line.starts_with(b"Hint: ") {
+        // A hint how to go on follows the error, and is for whoever typed the command; that a conversation begins is no
+        // error.
+        let says_nothing = [&b"Hint: "[..], b"Warning: No project session found"];
+        let is_told = !says_nothing.iter().any(|beginning| self.line.starts_with(beginning));
+        if is_told && self.line.iter().any(|byte| !byte.is_ascii_whitespace()) {
             std::mem::swap(&mut self.last_line, &mut self.line);
         }
         self.line.clear();

@@ -118,7 +118,11 @@ pub(crate) const RUNNING: Statement = job!(
     decide!("children.state = 'starting' AND children.attempts = $3"),
     concat!("UPDATE attempts SET running_at_ms = $5 WHERE number = $3 AND ", the_child!()),
     concat!("UPDATE children SET state = 'running', never_ran = 0 WHERE ", the_child!()),
-    concat!("UPDATE runs SET state = $4, started_at_ms = coalesce(started_at_ms, $5) WHERE ", the_run!()),
+    concat!(
+        "UPDATE runs SET state = $4, started_at_ms = coalesce(started_at_ms, (SELECT a.begun_at_ms FROM attempts AS a \
+         WHERE a.number = $3 AND (a.run, a.child) = (SELECT run, child FROM job))) WHERE ",
+        the_run!()
+    ),
     verdict!()
 );
 

@@ -14,7 +14,7 @@ use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::{agent as wire_agent, inbox, run as wire};
 use subagentd_runtime::files;
 use subagentd_runtime::folder::Places;
-use subagentd_store::{AttemptRow, ChildRow, IntentKind, NoticeMark, NoticeRow, RunRow, SteerRow};
+use subagentd_store::{ChildRow, IntentKind, NoticeMark, NoticeRow, RunRow, SteerRow};
 
 use super::task_file;
 use crate::hub::Snapshot;
@@ -164,7 +164,7 @@ fn child(places: &Places, run: &RunRow, row: &ChildRow, waits: &[(ChildId, Waits
         reason: row.reason.map(|reason| reason.code().to_owned()),
         error: row.error.clone(),
         attempt: row.attempts,
-        started_at_ms: attempt.map(started),
+        started_at_ms: attempt.map(|attempt| attempt.begun_at_ms),
         ended_at_ms: attempt.and_then(|attempt| attempt.ended_at_ms),
         intent: intent(row),
         waits: waits_of(waits, run.id, row.index),
@@ -203,19 +203,13 @@ pub(super) fn progress(run: RunId, snapshot: &Snapshot, waits: &[(ChildId, Waits
     wire::RunProgress { run: run.to_string(), state: state(snapshot.state), children: children.collect() }
 }
 
-/// When an attempt's child started, as far as that is known.
-fn started(attempt: &AttemptRow) -> u64 {
-    let told = attempt.outcome.as_ref().and_then(|outcome| outcome.started_at_ms);
-    attempt.running_at_ms.or(told).unwrap_or(attempt.begun_at_ms)
-}
-
 /// Since when a child is in its present state. When a resume was asked for is not kept.
 fn since(run: &RunRow, child: &ChildRow) -> Option<u64> {
     let attempt = child.attempt.as_ref();
     match child.state {
         State::Queued => (child.attempts == 0).then_some(run.created_at_ms),
         State::Starting => attempt.map(|attempt| attempt.begun_at_ms),
-        State::Running => attempt.map(started),
+        State::Running => attempt.map(|attempt| attempt.begun_at_ms),
         // A child that never ran has no attempt that ended.
         _ => attempt.and_then(|attempt| attempt.ended_at_ms).or(run.ended_at_ms),
     }

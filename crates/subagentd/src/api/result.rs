@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use subagentd_core::deliver::{CHARACTER_BYTES, Reference, character_start, whole_characters};
+use subagentd_core::life::State;
 use subagentd_ipc::connection::Connection;
 use subagentd_proto::error::{Fault, Kind};
 use subagentd_proto::limits::TEXT_SLICE_BYTES;
@@ -30,6 +31,9 @@ pub(super) async fn result(
     let outcome = child.attempt.as_ref().and_then(|attempt| attempt.outcome.as_ref());
     let Some(answer) = outcome.and_then(|outcome| outcome.answer.clone()) else {
         let text = match child.reason {
+            Some(_) if child.state == State::Paused => {
+                format!("run {id} is paused and has no answer yet; `run/resume` lets it go on")
+            }
             Some(reason) => format!("run {id} ended as {} ({reason}) without an answer", child.state),
             None => {
                 format!("run {id} is {}; its answer is there once it has ended, `run/wait` waits for it", child.state)

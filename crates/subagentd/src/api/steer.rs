@@ -142,7 +142,7 @@ fn check_child(child: &ChildRow, run: RunId, conversation: bool, params: &Resume
         return Err(Fault::new(Kind::WrongState, format!("run {run} cannot be resumed: {why}")));
     }
     if params.text.is_none() && !matches!(child.state, State::Paused | State::Interrupted) {
-        let text = format!("run {run} has {}; say in `text` what its agent shall do now", child.state);
+        let text = format!("run {run} ended as {}; say what its agent shall do now (`text`)", child.state);
         return Err(Fault::new(Kind::InvalidParams, text));
     }
     if !Path::new(&child.plan.workspace.directory).is_dir() {

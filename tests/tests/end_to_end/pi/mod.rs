@@ -7,11 +7,13 @@ mod ends;
 mod fork;
 mod known;
 mod order;
+mod orders;
 mod pause;
 mod provider;
 mod questions;
 mod start;
 mod steer;
+mod told;
 
 use std::fs;
 use std::path::{Path, PathBuf};
