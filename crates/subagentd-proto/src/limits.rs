@@ -14,7 +14,7 @@ pub const OUTBOX_MESSAGES: usize = 64;
 pub const OUTBOX_BYTES: usize = 1024 * 1024;
 /// A client that takes nothing for so long, in milliseconds, is cut off.
 pub const STALL_MS: u64 = 10_000;
-/// Children waiting. A launch beyond it is refused as `overloaded`, retryable.
+/// Children waiting or paused. A launch or resume beyond it is refused as `overloaded`, retryable.
 pub const QUEUED_CHILDREN: usize = 20_000;
 /// A title, in bytes; a longer one is refused.
 pub const TITLE_BYTES: usize = 120;

@@ -48,8 +48,10 @@ impl Hub {
                 "the daemon is stopping and takes no new work; try again once it is back",
             ));
         }
-        if self.schedule.queued() + self.launching + children > QUEUED_CHILDREN {
-            let text = format!("{QUEUED_CHILDREN} children wait already; try again when some of them have ended");
+        // Paused runs count, too: every daemon that starts has to take them up.
+        let paused = self.runs.len().saturating_sub(self.schedule.queued() + self.schedule.live());
+        if self.schedule.queued() + paused + self.launching + children > QUEUED_CHILDREN {
+            let text = format!("{QUEUED_CHILDREN} children wait or are paused; try again when some of them have ended");
             return Some(Fault::new(Kind::Overloaded, text));
         }
         None

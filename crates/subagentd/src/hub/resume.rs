@@ -25,7 +25,9 @@ impl Hub {
     pub(super) async fn resume(&mut self, resumption: Resumption, reply: Reply) {
         let Resumption { mut continuation, row } = resumption;
         let child = continuation.child;
-        if let Some(fault) = self.turn_away(1) {
+        // A paused run is counted already.
+        let further = usize::from(!self.runs.contains_key(&child.run));
+        if let Some(fault) = self.turn_away(further) {
             // A client that went away does not need it.
             reply.send(Err(fault)).ok();
             return;
