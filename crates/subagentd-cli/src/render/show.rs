@@ -130,7 +130,9 @@ fn reported(child: &ChildView, fields: &mut Fields) {
     for (word, said, wanted) in
         [("model", &reported.model, &decided.model.value), ("thinking", &reported.thinking, &decided.thinking.value)]
     {
-        if let Some(said) = said.as_ref().filter(|said| *said != wanted && *said != words::NO_THINKING) {
+        // A child whose model cannot think calls that `off`.
+        let same = |said: &str| said == wanted || (said == "off" && wanted == words::NO_THINKING);
+        if let Some(said) = said.as_ref().filter(|said| !same(said)) {
             differs.push(format!("{word} {}", words::line(said)));
         }
     }
