@@ -127,8 +127,17 @@ impl Line {
     }
 
     pub(crate) fn order(&mut self, order: &Order) {
-        let line = serde_json::to_string(order).unwrap();
-        self.reader.get_mut().write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.orders(std::slice::from_ref(order));
+    }
+
+    /// In one piece, so that the shim has all of them or none.
+    pub(crate) fn orders(&mut self, orders: &[Order]) {
+        let lines = orders.iter().map(|order| serde_json::to_string(order).unwrap() + "\n");
+        match self.reader.get_mut().write_all(lines.collect::<String>().as_bytes()) {
+            // A shim that is done hears nothing more.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+            written => written.unwrap(),
+        }
     }
 
     pub(crate) fn steer(&mut self, intent: u32, text: &str) {

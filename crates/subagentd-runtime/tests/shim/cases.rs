@@ -2,7 +2,7 @@
 
 use Receipt::{Accepted, Delivered, Undelivered};
 use subagentd_core::life::Reason;
-use subagentd_runtime::format::{Order, Phase, Receipt, Word};
+use subagentd_runtime::format::{Delivery, Order, Phase, Receipt, Word};
 
 use crate::attempt::{Attempt, names};
 use crate::child::{ARGUMENTS, LIMITS, PROMPTS, TERMINAL, VARIABLES};
@@ -62,9 +62,8 @@ fn pause() {
     line.until_running();
     line.steer(1, "later");
     line.until_receipt(1, Accepted);
-    line.order(&Order::Pause { intent: 2 });
-    line.order(&Order::Pause { intent: 2 });
-    line.steer(3, "too late");
+    let too_late = Order::Steer { intent: 3, text: "too late".into(), delivery: Delivery::Steer };
+    line.orders(&[Order::Pause { intent: 2 }, Order::Pause { intent: 2 }, too_late]);
     let outcome = attempt.outcome(&mut line);
     assert_eq!((outcome.reason, outcome.error, outcome.answer), (Reason::Paused, None, None));
     assert_eq!(line.receipts(), [(1, Accepted)]);
