@@ -87,7 +87,7 @@ async fn an_attempt_goes_from_the_queue_to_its_end() {
     writer.spawned(spawned).await.await.unwrap();
     writer.running(attempt, State::Running, NOW + 3).await.await.unwrap();
     let row = bench.row(child.run).await;
-    assert_eq!((row.state, row.started_at_ms), (State::Running, Some(NOW + 3)));
+    assert_eq!((row.state, row.started_at_ms), (State::Running, Some(NOW + 1)), "since its attempt began");
     let stored = row.children[0].attempt.clone().unwrap();
     assert_eq!((stored.number, stored.kind), (1, AttemptKind::First));
     assert_eq!((stored.pid, stored.pid_start), (Some(4_711), Some(u64::MAX - 1)));
