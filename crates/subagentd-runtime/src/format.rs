@@ -94,13 +94,20 @@ pub struct Request {
     pub limits: TimeLimits,
 }
 
+impl Request {
+    /// The name of the child's conversation.
+    #[must_use]
+    pub fn conversation_id(&self) -> String {
+        let id = &self.conversation.id;
+        if id.is_empty() { self.attempt.child.run.to_string() } else { id.clone() }
+    }
+}
+
 /// A child's conversation, which attempts of one child share.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conversation {
     /// Its name in the child's own folder of conversations. Empty means the run's id.
     pub id: String,
-    /// Whether an earlier attempt may have begun it: it is gone on with where it is there.
-    pub resumed: bool,
     /// The copy of a parent's conversation that it begins as. Not looked at once it was begun.
     pub fork: Option<PathBuf>,
 }

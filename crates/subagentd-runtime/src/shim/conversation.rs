@@ -21,21 +21,23 @@ pub(super) struct Place {
     pub(super) fork: Option<PathBuf>,
 }
 
+fn folder_of(setup: &Setup) -> PathBuf {
+    setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default()
+}
+
 /// Says where it is.
 ///
 /// # Errors
 /// When nobody can tell whether it was begun: beginning it again would give a second one of the same name.
 pub(super) fn place(setup: &Setup, dialect: &dyn Dialect) -> Result<Place, String> {
-    let request = &setup.request;
-    let asked = &request.conversation;
-    let folder = setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default();
+    let folder = folder_of(setup);
     // By the shim: the child's own mask may let everybody in.
     files::make_folder_in(&setup.run, Path::new(folder::SESSION))
         .map_err(|error| format!("the folder of the conversation cannot be made: {error}"))?;
-    let id = if asked.id.is_empty() { request.attempt.child.run.to_string() } else { asked.id.clone() };
+    let id = setup.request.conversation_id();
     let begun = is_begun(&folder, |file| dialect.is_conversation(file, &id))
         .map_err(|error| format!("the conversation cannot be looked for: {error}"))?;
-    let fork = asked.fork.clone().filter(|_| !begun);
+    let fork = setup.request.conversation.fork.clone().filter(|_| !begun);
     Ok(Place { folder, id, fork })
 }
 
@@ -45,15 +47,13 @@ pub(super) fn place(setup: &Setup, dialect: &dyn Dialect) -> Result<Place, Strin
 /// # Errors
 /// When nobody can tell.
 pub(super) fn has_task(setup: &Setup, dialect: &dyn Dialect, task: &str) -> io::Result<bool> {
-    let asked = &setup.request.conversation;
-    let id = if asked.id.is_empty() { setup.request.attempt.child.run.to_string() } else { asked.id.clone() };
+    let id = setup.request.conversation_id();
     let folder = match files::open_folder_in(&setup.run, Path::new(folder::SESSION)) {
         Ok(folder) => folder,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(error),
     };
-    let place = setup.path.parent().map(|run| run.join(folder::SESSION)).unwrap_or_default();
-    for entry in std::fs::read_dir(place)?.take(LOOKED_AT) {
+    for entry in std::fs::read_dir(folder_of(setup))?.take(LOOKED_AT) {
         let name = entry?.file_name();
         if dialect.is_conversation(&name.to_string_lossy(), &id)
             && has_entry(files::open_file_in(&folder, &name)?, |line| dialect.is_told(line, task))?
@@ -64,7 +64,7 @@ pub(super) fn has_task(setup: &Setup, dialect: &dyn Dialect, task: &str) -> io::
     Ok(false)
 }
 
-/// Looks at each line of a file that the child wrote, up to [`CONVERSATION`] of them.
+/// Looks at each line of a file that the child wrote, up to [`CONVERSATION`] bytes.
 fn has_entry(file: File, is_it: impl Fn(&[u8]) -> bool) -> io::Result<bool> {
     let mut lines = BufReader::new(file.take(CONVERSATION));
     let mut line = Vec::new();

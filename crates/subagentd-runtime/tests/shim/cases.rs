@@ -192,7 +192,6 @@ fn fork() {
     for (begun, id, forks) in [(false, "", true), (false, "c-1", true), (true, "c-1", false), (true, "", false)] {
         let mut attempt = Attempt::new("work");
         attempt.request.conversation.id = id.into();
-        attempt.request.conversation.resumed = begun;
         attempt.request.conversation.fork = Some("/parent.jsonl".into());
         let id = if id.is_empty() { attempt.request.attempt.child.run.to_string() } else { id.to_owned() };
         attempt.prepare();

@@ -211,7 +211,7 @@ impl Start {
     }
 
     fn request(&self, material: &Material, past: Past) -> Result<Request, String> {
-        let Past { continuation, answered, conversation } = past;
+        let Past { continuation, answered, .. } = past;
         let plan = &material.plan;
         let (provider, model) = plan.model.value.split_once('/').ok_or("the stored model is not exact")?;
         let places = &self.context.places;
@@ -244,7 +244,7 @@ impl Start {
             excluded_tools: plan.captured.withheld.clone(),
             task: task_text(&material.task, self),
             resume: continuation.map(|resumed| Resume { text: resumed.text }),
-            conversation: Conversation { id: self.attempt.child.run.to_string(), resumed: conversation, fork },
+            conversation: Conversation { id: self.attempt.child.run.to_string(), fork },
             answer: ANSWER.into(),
             earlier_answer: answered,
             spool: places.spool(),
